@@ -1,0 +1,123 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { accessSync, closeSync, constants, openSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { once } from 'node:events';
+import path from 'node:path';
+
+export interface ChildOptions {
+  name: string;
+  executable: string;
+  args: readonly string[];
+  /** Output of every run is appended here. */
+  logFile: string;
+  /** Resolves true once it serves; called again and again until then. */
+  ready: () => Promise<boolean>;
+  /** Called when it ends without having been asked to. */
+  onUnexpectedExit?: (message: string) => void;
+}
+
+const readyWithinMs = 60_000;
+const graceMs = 10_000;
+
+/** A long-running child process that can be started and stopped again and again, and never outlives this process. */
+export class Child {
+  readonly #options: ChildOptions;
+  #process: ChildProcess | undefined;
+  #stopping = false;
+
+  constructor(options: ChildOptions) {
+    this.#options = options;
+  }
+
+  get running(): boolean {
+    return this.#process !== undefined;
+  }
+
+  get pid(): number | undefined {
+    return this.#process?.pid;
+  }
+
+  /** Resolves once it is ready. Throws with the tail of its log if it ends before, or is not ready within a minute. */
+  async start(): Promise<void> {
+    const { name, logFile, ready } = this.#options;
+    if (this.#process) throw new Error(`${name} is running already`);
+    this.#stopping = false;
+    const child = this.#spawn();
+    const deadline = Date.now() + readyWithinMs;
+    // One failed probe after another: nothing tells from outside when a server begins to listen.
+    for (;;) {
+      if (this.#process !== child) throw new Error(`${name} ended before it was ready:\n${await tailOf(logFile)}`);
+      if (await ready().catch(() => false)) return;
+      if (Date.now() > deadline) throw new Error(`${name} was not ready within ${readyWithinMs / 1000} s:\n${await tailOf(logFile)}`);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+
+  /** Resolves once it has ended. `SIGKILL` follows `SIGTERM` after ten seconds. */
+  async stop(signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): Promise<void> {
+    const child = this.#process;
+    if (!child) return;
+    this.#stopping = true;
+    const ended = once(child, 'close');
+    child.kill(signal);
+    const timer = setTimeout(() => child.kill('SIGKILL'), graceMs);
+    await ended;
+    clearTimeout(timer);
+  }
+
+  logTail(lines = 40): Promise<string> {
+    return tailOf(this.#options.logFile, lines);
+  }
+
+  #spawn(): ChildProcess {
+    const { name, executable, args, logFile, onUnexpectedExit } = this.#options;
+    const log = openSync(logFile, 'a');
+    const [command, ...prefix] = dieWithParent();
+    // A session of its own: Ctrl-C in a terminal reaches this process only, which then stops its children in order.
+    const child = spawn(command ?? executable, command ? [...prefix, executable, ...args] : args, { stdio: ['ignore', log, log], detached: true });
+    closeSync(log);
+    this.#process = child;
+    const killNow = (): void => void child.kill('SIGKILL');
+    process.once('exit', killNow);
+    const ended = (reason: string): void => {
+      process.off('exit', killNow);
+      if (this.#process === child) this.#process = undefined;
+      if (!this.#stopping) onUnexpectedExit?.(`${name} ended by itself: ${reason}; see ${logFile}`);
+    };
+    child.once('error', (error) => ended(error.message));
+    child.once('close', (code, signal) => ended(signal ?? `exit code ${code}`));
+    return child;
+  }
+}
+
+let prefix: string[] | undefined;
+/** Where the platform has it, the kernel ends the child when this process dies, even by SIGKILL. */
+const dieWithParent = (): string[] => {
+  prefix ??= (process.env['PATH'] ?? '').split(path.delimiter)
+    .map((folder) => path.join(folder, 'setpriv'))
+    .filter((file) => process.platform === 'linux' && isExecutable(file))
+    .slice(0, 1).flatMap((file) => [file, '--pdeathsig', 'KILL', '--']);
+  return prefix;
+};
+
+const isExecutable = (file: string): boolean => {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+/** The last lines of a file that may be large. */
+const tailOf = async (file: string, lines = 40): Promise<string> => {
+  const handle = await open(file);
+  try {
+    const { size } = await handle.stat();
+    const length = Math.min(size, 64 * 1024);
+    const { buffer } = await handle.read(Buffer.alloc(length), 0, length, size - length);
+    return buffer.toString().trimEnd().split('\n').slice(-lines).join('\n');
+  } finally {
+    await handle.close();
+  }
+};
