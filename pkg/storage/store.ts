@@ -1,6 +1,7 @@
 import type { DeleteOptions, KubeObject, Status } from '../../api/meta/v1/types.ts';
 import type { ResourceDefinition } from '../../api/resource.ts';
 import type { ReflectorHandler } from '../kube/reflector.ts';
+import type { Fence } from './fence.ts';
 import type { WatchCache } from './watch-cache.ts';
 
 export type FieldValidation = 'Strict' | 'Warn' | 'Ignore';
@@ -53,6 +54,8 @@ export type Subresource = '' | 'status';
 export interface Store {
   readonly definition: ResourceDefinition;
   readonly cache: WatchCache;
+  /** Proves how fresh the cache is. */
+  readonly fence: Fence;
 
   /** The object as the host has it now. @throws 404 */
   get(namespace: string, name: string, signal?: AbortSignal): Promise<KubeObject>;

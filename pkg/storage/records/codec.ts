@@ -1,0 +1,73 @@
+import type { KubeObject, ManagedFieldsEntry, Status } from '../../../api/meta/v1/types.ts';
+import { apiVersionOf } from '../../../api/resource.ts';
+import { StatusError, type StatusReason } from '../../kube/status-error.ts';
+import type { ResourceNames } from '../names.ts';
+
+/**
+ * Translates between a virtual object and its record, which differ in type alone: name, namespace and the rest of the
+ * metadata are one. managedFields name the version that their fields were written in, so they are translated too.
+ */
+export interface RecordCodec {
+  toRecord(object: KubeObject): KubeObject;
+  toVirtual(record: KubeObject): KubeObject;
+  /** The same error, or success, with the virtual object's names in place of the record's. */
+  toVirtualStatus(status: Status): Status;
+  toVirtualError(error: unknown): unknown;
+}
+
+export const recordCodec = (virtual: ResourceNames, record: ResourceNames): RecordCodec => {
+  const toVirtualStatus = statusTranslation(virtual, record);
+  return {
+    toRecord: (object) => retyped(object, virtual, record),
+    toVirtual: (object) => retyped(object, record, virtual),
+    toVirtualStatus,
+    toVirtualError: (error) => {
+      if (!(error instanceof StatusError)) return error;
+      const { code, reason, message, details } = toVirtualStatus(error.status);
+      return new StatusError(code ?? 500, (reason ?? '') as StatusReason, message ?? '', details, error);
+    },
+  };
+};
+
+const retyped = (object: KubeObject, from: ResourceNames, to: ResourceNames): KubeObject => {
+  const { managedFields } = object.metadata;
+  const result = { ...object, apiVersion: apiVersionOf(to), kind: to.kind };
+  if (Array.isArray(managedFields)) {
+    const translate = retypedEntry(apiVersionOf(from), apiVersionOf(to));
+    result.metadata = { ...object.metadata, managedFields: managedFields.map(translate) };
+  }
+  return result;
+};
+
+const retypedEntry =
+  (from: string, to: string) =>
+  (entry: ManagedFieldsEntry): ManagedFieldsEntry =>
+    entry?.apiVersion === from ? { ...entry, apiVersion: to } : entry;
+
+const statusTranslation = (virtual: ResourceNames, record: ResourceNames): ((status: Status) => Status) => {
+  const names: [string, string][] = [
+    [`${record.plural}.${record.group}`, `${virtual.plural}.${virtual.group}`],
+    [`${record.kind}.${record.group}`, `${virtual.kind}.${virtual.group}`],
+    [`${record.group}/${record.version}`, apiVersionOf(virtual)],
+    [`${record.group}, Kind=${record.kind}`, `${virtual.group}, Kind=${virtual.kind}`],
+  ];
+  const translate = (text: string): string => names.reduce((sofar, [from, to]) => sofar.replaceAll(from, to), text);
+  return (status) => {
+    const { details, message } = status;
+    return {
+      ...status,
+      ...(message !== undefined && { message: translate(message) }),
+      ...(details && {
+        details: {
+          ...details,
+          ...(details.group === record.group && { group: virtual.group }),
+          ...(details.kind === record.plural && { kind: virtual.plural }),
+          ...(details.kind === record.kind && { kind: virtual.kind }),
+          ...(details.causes && {
+            causes: details.causes.map((cause) => ({ ...cause, ...(cause.message !== undefined && { message: translate(cause.message) }) })),
+          }),
+        },
+      }),
+    };
+  };
+};
