@@ -147,7 +147,7 @@ const alternativeNames = ({ dnsNames = [], ipAddresses = [] }: CertificateReques
 ];
 
 // @types/node-forge lacks it.
-const addressBytes = (util as unknown as { bytesFromIP(address: string): string | null }).bytesFromIP;
+const addressBytes = (util as unknown as { bytesFromIP(this: void, address: string): string | null }).bytesFromIP;
 
 const validityOf = (request: { notBefore?: Date; notAfter?: Date }, days: number): Validity => {
   const notBefore = request.notBefore ?? new Date(Date.now() - 5 * 60_000);

@@ -1,0 +1,4 @@
+it('waits for nothing', async function () {
+  this.timeout(0);
+  await new Promise(() => {});
+});

@@ -1,0 +1,1 @@
+it.only('would hide all other tests', () => {});

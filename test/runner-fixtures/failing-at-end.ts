@@ -1,0 +1,3 @@
+import { atEnd } from '../lifecycle.ts';
+
+it('passes', () => atEnd(() => Promise.reject(new Error('would not stop'))));

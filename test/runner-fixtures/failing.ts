@@ -1,0 +1,10 @@
+import assert from 'node:assert/strict';
+
+describe('failing', () => {
+  it('compares', () => assert.deepEqual({ a: 1 }, { a: 2 }));
+  it('passes', () => {});
+  it('takes too long', async function () {
+    this.timeout(50);
+    await new Promise(() => {});
+  });
+});

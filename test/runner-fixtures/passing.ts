@@ -1,0 +1,4 @@
+describe('passing', () => {
+  it('one', () => {});
+  it('two', () => {});
+});

@@ -1,0 +1,5 @@
+describe('skipping', () => {
+  it('runs', () => {});
+  it.skip('is skipped', () => {});
+  it('has no body');
+});
