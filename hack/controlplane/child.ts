@@ -12,25 +12,26 @@ export interface ChildOptions {
   logFile: string;
   /** Resolves true once it serves; called again and again until then. */
   ready: () => Promise<boolean>;
-  /** Called when it ends without having been asked to. */
-  onUnexpectedExit?: (message: string) => void;
+  /** Whether it is started again when it ends by itself. */
+  restart?: boolean;
+  /** Told when it ends without having been asked to. */
+  log?: (line: string) => void;
 }
 
 const readyWithinMs = 60_000;
 const graceMs = 10_000;
+const restartAfterMs = 500;
 
 /** A long-running child process that can be started and stopped again and again, and never outlives this process. */
 export class Child {
   readonly #options: ChildOptions;
   #process: ChildProcess | undefined;
-  #stopping = false;
+  /** Whether it ought to run: true from start to stop. */
+  #wanted = false;
+  #restart: NodeJS.Timeout | undefined;
 
   constructor(options: ChildOptions) {
     this.#options = options;
-  }
-
-  get running(): boolean {
-    return this.#process !== undefined;
   }
 
   get pid(): number | undefined {
@@ -40,24 +41,28 @@ export class Child {
   /** Resolves once it is ready. Throws with the tail of its log if it ends before, or is not ready within a minute. */
   async start(): Promise<void> {
     const { name, logFile, ready } = this.#options;
-    if (this.#process) throw new Error(`${name} is running already`);
-    this.#stopping = false;
-    const child = this.#spawn();
+    if (this.#wanted) throw new Error(`${name} is running already`);
+    this.#wanted = true;
+    this.#spawn();
     const deadline = Date.now() + readyWithinMs;
     // One failed probe after another: nothing tells from outside when a server begins to listen.
     for (;;) {
-      if (this.#process !== child) throw new Error(`${name} ended before it was ready:\n${await tailOf(logFile)}`);
+      if (!this.#wanted) throw new Error(`${name} ended before it was ready:\n${await tailOf(logFile)}`);
       if (await ready().catch(() => false)) return;
-      if (Date.now() > deadline) throw new Error(`${name} was not ready within ${readyWithinMs / 1000} s:\n${await tailOf(logFile)}`);
+      if (Date.now() > deadline) {
+        await this.stop('SIGKILL');
+        throw new Error(`${name} was not ready within ${readyWithinMs / 1000} s:\n${await tailOf(logFile)}`);
+      }
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
   }
 
   /** Resolves once it has ended. `SIGKILL` follows `SIGTERM` after ten seconds. */
   async stop(signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): Promise<void> {
+    this.#wanted = false;
+    clearTimeout(this.#restart);
     const child = this.#process;
     if (!child) return;
-    this.#stopping = true;
     const ended = once(child, 'close');
     child.kill(signal);
     const timer = setTimeout(() => child.kill('SIGKILL'), graceMs);
@@ -69,8 +74,8 @@ export class Child {
     return tailOf(this.#options.logFile, lines);
   }
 
-  #spawn(): ChildProcess {
-    const { name, executable, args, logFile, onUnexpectedExit } = this.#options;
+  #spawn(): void {
+    const { name, executable, args, logFile, restart, log: tell } = this.#options;
     const log = openSync(logFile, 'a');
     const [command, ...prefix] = dieWithParent();
     // A session of its own: Ctrl-C in a terminal reaches this process only, which then stops its children in order.
@@ -81,12 +86,15 @@ export class Child {
     process.once('exit', killNow);
     const ended = (reason: string): void => {
       process.off('exit', killNow);
-      if (this.#process === child) this.#process = undefined;
-      if (!this.#stopping) onUnexpectedExit?.(`${name} ended by itself: ${reason}; see ${logFile}`);
+      if (this.#process !== child) return;
+      this.#process = undefined;
+      if (!this.#wanted) return;
+      tell?.(`${name} ended by itself (${reason})${restart ? ' and is started again' : ''}; see ${logFile}`);
+      if (restart) this.#restart = setTimeout(() => this.#spawn(), restartAfterMs);
+      else this.#wanted = false;
     };
     child.once('error', (error) => ended(error.message));
     child.once('close', (code, signal) => ended(signal ?? `exit code ${code}`));
-    return child;
   }
 }
 

@@ -7,7 +7,7 @@ import { type Components, findComponents } from './components.ts';
 import { writeKubeconfig } from './kubeconfig.ts';
 import { createPki, frontProxyName, type Pki } from './pki.ts';
 import { freePorts } from './ports.ts';
-import { type Answer, call, type Call, type Credentials } from './request.ts';
+import { type Answer, call, type Call, type Credentials, type Target } from './request.ts';
 
 export interface ControlPlaneOptions {
   /** Holds data, certificates and logs; made if missing. What an earlier control plane stored there is kept. */
@@ -88,16 +88,25 @@ export class ControlPlane {
     this.admin = pki.admin;
     this.clientAuthority = pki.clients;
     this.frontProxy = { authority: pki.frontProxies, client: pki.frontProxy, allowedName: frontProxyName };
-    const child = (name: Part, args: string[], ready: () => Promise<boolean>): Child =>
-      new Child({ name, executable: components[name], args, logFile: path.join(directory, 'logs', `${name}.log`), ready, onUnexpectedExit: options.log });
-    const answers = async (target: Parameters<typeof call>[0], probe: string): Promise<boolean> => (await call(target, { path: probe })).status === 200;
+    const child = (name: Part, args: string[], ready: () => Promise<boolean>): Child => new Child({
+      name, executable: components[name], args, ready, log: options.log,
+      logFile: path.join(directory, 'logs', `${name}.log`),
+      // It gives up when the kube-apiserver is away at the wrong moment, and counts on being started again.
+      restart: name === 'kube-controller-manager',
+    });
+    const answers = async (target: Target, probe: string, text = ''): Promise<boolean> => {
+      const answer = await call(target, { path: probe });
+      return answer.status === 200 && answer.text.includes(text);
+    };
     this.#children = {
       etcd: child('etcd', etcdArguments(layout, options.fsync ?? false),
         () => answers({ url: `http://127.0.0.1:${ports.etcd}`, credentials: { anonymous: true } }, '/health')),
       'kube-apiserver': child('kube-apiserver', [...apiserverArguments(layout), ...(options.apiserverArgs ?? [])],
         () => answers({ url: this.url, caPem: this.caPem, credentials: this.admin }, '/readyz')),
       'kube-controller-manager': child('kube-controller-manager', [...controllerManagerArguments(layout), ...(options.controllerManagerArgs ?? [])],
-        () => answers({ url: `https://127.0.0.1:${ports.controllerManager}`, trustAnyServer: true, credentials: { anonymous: true } }, '/healthz')),
+        () => answers({ url: `https://127.0.0.1:${ports.controllerManager}`, trustAnyServer: true, credentials: { anonymous: true } },
+          // It calls itself healthy long before; controllers are listed from when they run.
+          '/healthz?verbose', '[+]garbage-collector-controller ok')),
     };
   }
 
