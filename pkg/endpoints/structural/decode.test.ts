@@ -97,9 +97,13 @@ describe('decodeBody', () => {
     assert.deepEqual(yaml('kind: Tenant\napiVersion: v\non: yes\noctal: 0777\ndate: 2001-01-01\ntime: 1:30\nbase: &b {x: 1}\nmerged:\n  <<: *b\n  z: 2\n1: one\n').value, {
       kind: 'Tenant', apiVersion: 'v', true: true, octal: 511, date: '2001-01-01', time: '1:30', base: { x: 1 }, merged: { x: 1, z: 2 }, 1: 'one',
     }));
+  it('reads JSON and the first document of several', () => {
+    assert.deepEqual(yaml(`${head}}`).value, { apiVersion: 'apps.cozystack.io/v1alpha1', kind: 'Tenant' });
+    assert.deepEqual(yaml('# c\n---\nkind: Tenant\n---\nkind: [\n').value, { kind: 'Tenant' });
+  });
   it('names duplicate keys of YAML by line', () =>
     assert.deepEqual(yaml('kind: Tenant\nspec:\n  host: a\n  host: b\nkind: Tenant\n').duplicateFields, ['yaml: unmarshal errors:\n  line 4: key "host" already set in map\n  line 5: key "kind" already set in map']));
-  for (const body of ['a: [', 'a: b: c', '\t- x', '? [a]: b', '&a [*a, *a]', `a: &a [x]\nb: &b [${'*a,'.repeat(200)}]\nc: [${'*b,'.repeat(200)}]`, '"x', '!!binary x']) {
+  for (const body of ['a: [', 'a: b: c', '\t- x', '? [a]: b', '&a [*a, *a]', `a: &a [x]\nb: &b [${'*a,'.repeat(200)}]\nc: [${'*b,'.repeat(200)}]`, '"x', '!!binary x', '- '.repeat(100_000), 'a: '.repeat(100_000), 'x'.repeat(300_000)]) {
     it(`answers 400 to ${JSON.stringify(body.slice(0, 20))}`, () => assert.throws(() => yaml(body), (error) => error instanceof StatusError && error.code === 400));
   }
 });

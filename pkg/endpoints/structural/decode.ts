@@ -71,7 +71,7 @@ const parse = (
   unrecognized: (why: string) => StatusError,
 ): { value: unknown; duplicateFields: string[]; overflow?: string | undefined } => {
   if (mediaType === 'application/yaml') {
-    const { value, duplicates, error } = parseYaml(bytes.toString());
+    const { value, duplicates, error } = parseYaml(bytes);
     if (error !== undefined) throw unrecognized(error);
     return { value, duplicateFields: duplicates };
   }

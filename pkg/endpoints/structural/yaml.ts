@@ -1,5 +1,5 @@
-import { isAlias, isCollection, isMap, isNode, isScalar, LineCounter, parseAllDocuments, type Document, type Node } from 'yaml';
-import { maxDepth } from './json-scan.ts';
+import { isAlias, isCollection, isMap, isNode, isScalar, LineCounter, parseDocument, type Document, type Node } from 'yaml';
+import { maxDepth, scanJson } from './json-scan.ts';
 import { quote } from './quote.ts';
 
 interface ParsedYaml {
@@ -13,19 +13,63 @@ interface ParsedYaml {
 /** Types of YAML 1.1 that Kubernetes reads as plain strings. */
 const foreignTags = new Set(['tag:yaml.org,2002:timestamp', 'tag:yaml.org,2002:binary', 'tag:yaml.org,2002:omap', 'tag:yaml.org,2002:pairs', 'tag:yaml.org,2002:set']);
 
-/** The one (first) document of a YAML text as JSON data; YAML 1.1, as Kubernetes reads it: `yes` is true, `0777` is octal. */
-export const parseYaml = (text: string): ParsedYaml => {
+/** Longer YAML (that is not JSON) would hold up every other request while it is parsed: 256 KiB take about half a second. */
+const maxYamlLength = 256 * 1024;
+
+/** The first document of a YAML text as JSON data; YAML 1.1, as Kubernetes reads it: `yes` is true, `0777` is octal. */
+export const parseYaml = (bytes: Buffer): ParsedYaml => {
+  const plain = jsonWithoutDuplicates(bytes);
+  if (plain !== undefined) return { value: plain, duplicates: [] };
   try {
-    return read(text);
+    return read(firstDocument(bytes.toString()));
   } catch (error) {
-    // Thrown for alias bombs and, as a RangeError, for flow collections nested past the stack.
-    return { value: undefined, duplicates: [], error: `yaml: ${error instanceof RangeError ? 'exceeded max depth of 10000' : (error as Error).message}` };
+    // Also thrown for alias bombs and, as a RangeError, for what is nested past the stack.
+    return { value: undefined, duplicates: [], error: `yaml: ${error instanceof RangeError ? tooDeep : (error as Error).message}` };
   }
 };
 
+const tooDeep = `exceeded max depth of ${maxDepth}`;
+
+/** JSON is YAML, and what most clients send as YAML is JSON; nothing where it is not, or where a key occurs twice. */
+const jsonWithoutDuplicates = (bytes: Buffer): unknown => {
+  if (bytes[0] !== 0x7b) return undefined;
+  try {
+    return scanJson(bytes).duplicates.length === 0 ? (JSON.parse(bytes.toString()) as unknown) : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+/** Kubernetes reads one document; the rest of the text is cut off before it can cost anything. */
+const firstDocument = (text: string): string => {
+  let begun = false;
+  let at = 0;
+  while (at < text.length) {
+    const end = text.indexOf('\n', at);
+    const line = text.slice(at, end === -1 ? undefined : end);
+    if (/^(?:---|\.\.\.)(?:\s|$)/.test(line) && begun) return text.slice(0, at);
+    begun ||= !/^\s*(?:[#%].*)?$/.test(line);
+    at = end === -1 ? text.length : end + 1;
+  }
+  return text;
+};
+
+/** An upper bound of how deep collections can be nested, found without parsing. */
+const refuseDeep = (text: string): void => {
+  let flow = 0;
+  for (const rune of text) {
+    if (rune === '[' || rune === '{') flow += 1;
+    else if (rune === ']' || rune === '}') flow = Math.max(0, flow - 1);
+    if (flow > maxDepth) throw new Error(tooDeep);
+  }
+  if (/(?:[-?:] +){1000}/.test(text)) throw new Error(tooDeep);
+};
+
 const read = (text: string): ParsedYaml => {
+  if (text.length > maxYamlLength) throw new Error(`a document of more than ${maxYamlLength} characters is read as JSON only`);
+  refuseDeep(text);
   const lines = new LineCounter();
-  const documents = parseAllDocuments(text, {
+  const document = parseDocument(text, {
     version: '1.1',
     merge: true,
     uniqueKeys: false,
@@ -34,12 +78,10 @@ const read = (text: string): ParsedYaml => {
     lineCounter: lines,
     customTags: (tags) => tags.filter((tag) => typeof tag === 'string' || (!foreignTags.has(tag.tag) && !('format' in tag && tag.format === 'TIME'))),
   });
-  const document = Array.isArray(documents) ? documents[0] : undefined;
-  if (!document) return { value: null, duplicates: [] };
   const [fault] = document.errors;
   if (fault) return { value: undefined, duplicates: [], error: `yaml: line ${lines.linePos(fault.pos[0]).line}: ${fault.message}` };
   const found: string[] = [];
-  inspect(document.contents as Node | null, lines, found);
+  inspect(document.contents, lines, found);
   const duplicates = found.length === 0 ? [] : [`yaml: unmarshal errors:\n${found.map((line) => `  ${line}`).join('\n')}`];
   return { value: toJson(document), duplicates };
 };
@@ -47,7 +89,7 @@ const read = (text: string): ParsedYaml => {
 /** Finds duplicate keys, what lies below a key before the key itself, and refuses what is nested too deep. */
 const inspect = (root: Node | null, lines: LineCounter, found: string[]): void => {
   const visit = (node: unknown, depth: number): void => {
-    if (depth > maxDepth) throw new Error(`exceeded max depth of ${maxDepth}`);
+    if (depth > maxDepth) throw new Error(tooDeep);
     if (!isCollection(node)) return;
     if (!isMap(node)) {
       for (const item of node.items) visit(item, depth + 1);
