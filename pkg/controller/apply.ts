@@ -1,0 +1,109 @@
+import type { KubeObject, OwnerReference } from '../../api/meta/v1/types.ts';
+import type { KubeClient } from '../kube/client.ts';
+import { hasCode } from '../kube/status-error.ts';
+import type { Store } from '../storage/store.ts';
+import { applyWouldChange } from './managed-fields.ts';
+
+/** Who writes, in managedFields. */
+export const fieldManager = 'tenant-apiserver';
+
+/** Everything that the loop makes carries this label. */
+export const managedByLabel = 'app.kubernetes.io/managed-by';
+export const managedBy = { [managedByLabel]: fieldManager };
+
+export const isManaged = (object: KubeObject): boolean => object.metadata.labels?.[managedByLabel] === fieldManager;
+
+export const controllerOf = (object: KubeObject): OwnerReference | undefined => object.metadata.ownerReferences?.find(({ controller }) => controller);
+
+/** A resource of the kube-apiserver, as its paths and objects name it. */
+export interface RestResource {
+  apiVersion: string;
+  kind: string;
+  plural: string;
+}
+
+export const collectionPath = ({ apiVersion, plural }: RestResource, namespace = ''): string =>
+  `/${apiVersion.includes('/') ? 'apis' : 'api'}/${apiVersion}${namespace && `/namespaces/${namespace}`}/${plural}`;
+
+/** Where objects of one resource are written: the kube-apiserver, or a store of virtual objects. */
+export interface Target {
+  get(namespace: string, name: string): Promise<KubeObject>;
+  apply(object: KubeObject, subresource?: 'status'): Promise<KubeObject>;
+  delete(namespace: string, name: string, uid: string): Promise<void>;
+}
+
+export const clientTarget = (client: KubeClient, resource: RestResource): Target => {
+  const pathOf = (namespace: string, name: string): string => `${collectionPath(resource, namespace)}/${name}`;
+  return {
+    get: (namespace, name) => client.json<KubeObject>({ path: pathOf(namespace, name) }),
+    apply: (object, subresource) =>
+      client.json<KubeObject>({
+        method: 'PATCH',
+        path: pathOf(object.metadata.namespace ?? '', object.metadata.name!) + (subresource ? `/${subresource}` : ''),
+        query: { fieldManager, force: true },
+        contentType: 'application/apply-patch+yaml',
+        body: object,
+      }),
+    delete: async (namespace, name, uid) => {
+      await client.json({ method: 'DELETE', path: pathOf(namespace, name), body: { preconditions: { uid }, propagationPolicy: 'Background' } });
+    },
+  };
+};
+
+export const storeTarget = (store: Pick<Store, 'get' | 'apply' | 'delete'>): Target => ({
+  get: (namespace, name) => store.get(namespace, name),
+  apply: async (object, subresource) => (await store.apply(object, { fieldManager, force: true }, subresource)).object,
+  delete: async (namespace, name, uid) => {
+    await store.delete(namespace, name, { preconditions: { uid }, propagationPolicy: 'Background' });
+  },
+});
+
+export type Outcome = { result: 'unchanged' | 'written' } | { result: 'refused'; message: string };
+
+/** No object has it: etcd counts writes from 2 on. An apply that carries it can create, and never changes what exists. */
+const absentVersion = '1';
+
+/**
+ * Makes `desired` so, by server-side apply, where `live` (what the cache holds) differs.
+ * An object that `isOurs` does not know is left alone: the outcome says so.
+ */
+export const applyObject = async (target: Target, desired: KubeObject, live: KubeObject | undefined, isOurs: (live: KubeObject) => boolean): Promise<Outcome> => {
+  const existing = live ?? (await create(target, desired));
+  if (!existing) return { result: 'written' };
+  if (!isOurs(existing)) return { result: 'refused', message: `${desired.kind} ${nameOf(desired)} exists and was not made by ${fieldManager}; it is left alone: remove or rename it` };
+  if (!applyWouldChange(desired, existing, fieldManager)) return { result: 'unchanged' };
+  // The uid keeps an apply from creating anew what was deleted since.
+  await target.apply({ ...desired, metadata: { ...desired.metadata, uid: existing.metadata.uid } });
+  return { result: 'written' };
+};
+
+/** Returns what stands in the way, if anything does: the cache was late, or lacks it because it does not carry our label. */
+const create = async (target: Target, desired: KubeObject): Promise<KubeObject | undefined> => {
+  try {
+    await target.apply({ ...desired, metadata: { ...desired.metadata, resourceVersion: absentVersion } });
+    return undefined;
+  } catch (error) {
+    if (!hasCode(error, 409)) throw error;
+    return target.get(desired.metadata.namespace ?? '', desired.metadata.name!);
+  }
+};
+
+/** Writes status where it differs; false where nothing was to do. Fields that others set on it are kept. */
+export const applyStatus = async (target: Target, live: KubeObject, status: object): Promise<boolean> => {
+  const { apiVersion, kind, metadata } = live;
+  const desired: KubeObject = { apiVersion, kind, metadata: { name: metadata.name, namespace: metadata.namespace, uid: metadata.uid }, status };
+  if (!applyWouldChange(desired, live, fieldManager, 'status')) return false;
+  await target.apply(desired, 'status');
+  return true;
+};
+
+/** Deletes this very object; one that is gone, or replaced by another of its name, is no error. */
+export const deleteObject = async (target: Target, { metadata: { namespace, name, uid } }: KubeObject): Promise<void> => {
+  try {
+    await target.delete(namespace ?? '', name!, uid!);
+  } catch (error) {
+    if (!hasCode(error, 404) && !hasCode(error, 409)) throw error;
+  }
+};
+
+const nameOf = ({ metadata: { namespace, name } }: KubeObject): string => (namespace ? `${namespace}/${name}` : `${name}`);

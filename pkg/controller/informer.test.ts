@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'mocha';
+import type { KubeObject } from '../../api/meta/v1/types.ts';
+import type { ReflectorHandler } from '../kube/reflector.ts';
+import { StatusError } from '../kube/status-error.ts';
+import { Informer } from './informer.ts';
+
+const thing = (name: string, resourceVersion: string, colour = 'red', uid = `uid-${name}`): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'Thing',
+  metadata: { namespace: 'ns', name, uid, resourceVersion, labels: { colour } },
+});
+
+const started = () => {
+  let handler!: ReflectorHandler;
+  const informer = new Informer(
+    (given) => {
+      handler = given;
+      return () => Promise.resolve();
+    },
+    { indexes: { colour: ({ metadata }) => [metadata.labels!.colour!] } },
+  );
+  const seen: string[] = [];
+  informer.subscribe({
+    onAdd: ({ metadata }) => seen.push(`+${metadata.name}`),
+    onUpdate: (old, { metadata }) => seen.push(`~${metadata.name} ${old.metadata.resourceVersion}→${metadata.resourceVersion}`),
+    onDelete: ({ metadata }) => seen.push(`-${metadata.name}`),
+    onAvailability: (missing) => seen.push(missing ? 'missing' : 'available'),
+  });
+  informer.start();
+  return { informer, handler, seen: () => seen.splice(0) };
+};
+
+describe('Informer', () => {
+  it('tells what a relist added, changed and dropped, and nothing of what stayed', async () => {
+    const { informer, handler, seen } = started();
+    handler.replace([thing('a', '1'), thing('b', '2'), thing('c', '3')], '3');
+    await informer.synced;
+    assert.deepEqual(seen(), ['+a', '+b', '+c']);
+    handler.replace([thing('b', '2'), thing('c', '5'), thing('d', '6')], '7');
+    assert.deepEqual(seen(), ['-a', '~c 3→5', '+d']);
+  });
+
+  it('sees that another object took a name', () => {
+    const { handler, seen } = started();
+    handler.replace([thing('a', '1')], '1');
+    handler.event('MODIFIED', thing('a', '9', 'red', 'other'));
+    assert.deepEqual(seen(), ['+a', '-a', '+a']);
+  });
+
+  it('finds by index what an object is now, not what it was', () => {
+    const { informer, handler } = started();
+    const names = (colour: string): (string | undefined)[] => informer.byIndex('colour', colour).map(({ metadata }) => metadata.name);
+    handler.replace([thing('a', '1'), thing('b', '2')], '2');
+    assert.deepEqual(names('red'), ['a', 'b']);
+    handler.event('MODIFIED', thing('a', '3', 'blue'));
+    assert.deepEqual([names('red'), names('blue')], [['b'], ['a']]);
+    handler.event('DELETED', thing('a', '4', 'blue'));
+    assert.deepEqual(names('blue'), []);
+  });
+
+  it('is settled but not synced while the resource is missing, and recovers', async () => {
+    const { informer, handler, seen } = started();
+    handler.interrupted!(new StatusError(404, 'NotFound', 'the server could not find the requested resource'), false);
+    await informer.settled;
+    assert.equal(informer.missing, true);
+    handler.replace([thing('a', '1')], '1');
+    await informer.synced;
+    handler.interrupted!(new StatusError(404, 'NotFound', 'gone'), true);
+    assert.deepEqual(seen(), ['missing', 'available', '+a', '-a', 'missing']);
+  });
+
+  it('keeps what it has when a watch breaks for another reason', () => {
+    const { informer, handler } = started();
+    handler.replace([thing('a', '1')], '1');
+    handler.interrupted!(StatusError.unavailable('down'), true);
+    assert.equal(informer.size, 1);
+    assert.equal(informer.missing, false);
+  });
+
+  it('tells a late subscriber what is there', () => {
+    const { informer, handler } = started();
+    handler.replace([thing('a', '1')], '1');
+    const late: string[] = [];
+    informer.subscribe({ onAdd: ({ metadata }) => late.push(metadata.name!) });
+    assert.deepEqual(late, ['a']);
+  });
+});
