@@ -24,6 +24,7 @@ export interface FindOptions {
 
 /** Where each component comes from in `go.mod`, and the version that it should have there. */
 interface Source { goPackage: string; executable: string; version: string }
+interface Module { sources: Record<ComponentName, Source>; ldflags: string; cacheKey: string; goVersion: string }
 
 const moduleFolder = import.meta.dirname;
 const heartbeatMs = 30_000;
@@ -33,22 +34,22 @@ const heartbeatMs = 30_000;
  * file. Throws when Go is needed and missing, and when the build fails.
  */
 export const findComponents = async ({ log = () => {}, environment = process.env }: FindOptions = {}): Promise<Components> => {
-  const { sources, ldflags, cacheKey } = await readModule();
-  const cache = path.join(environment['XDG_CACHE_HOME'] || path.join(homedir(), '.cache'), 'tenant-apiserver', 'controlplane', cacheKey);
+  const module = await readModule();
+  const cache = path.join(environment['XDG_CACHE_HOME'] || path.join(homedir(), '.cache'), 'tenant-apiserver', 'controlplane', module.cacheKey);
   const assets = environment['KUBEBUILDER_ASSETS'];
   const found = new Map<ComponentName, string>();
   for (const name of componentNames) {
     const asset = assets ? path.join(assets, name) : undefined;
     if (asset !== undefined && (await isExecutable(asset))) {
       found.set(name, asset);
-      log(`${name}: ${asset} (KUBEBUILDER_ASSETS)${await mismatch(name, asset, sources[name].version)}`);
+      log(`${name}: ${asset} (KUBEBUILDER_ASSETS)${await mismatch(name, asset, module.sources[name].version)}`);
     } else if (await isExecutable(path.join(cache, name))) {
       found.set(name, path.join(cache, name));
     }
   }
   const missing = componentNames.filter((name) => !found.has(name));
   if (missing.length > 0) {
-    await build({ missing, sources, ldflags, cache, log, environment });
+    await build({ missing, module, cache, log, environment });
     for (const name of missing) found.set(name, path.join(cache, name));
   }
   return Object.fromEntries(found) as Components;
@@ -57,7 +58,7 @@ export const findComponents = async ({ log = () => {}, environment = process.env
 const isExecutable = (file: string): Promise<boolean> => access(file, constants.X_OK).then(() => true, () => false);
 
 /** `go.mod` is the one place that names versions: the flags that stamp them into the executables are derived from it. */
-const readModule = async (): Promise<{ sources: Record<ComponentName, Source>; ldflags: string; cacheKey: string }> => {
+const readModule = async (): Promise<Module> => {
   const goMod = await readFile(path.join(moduleFolder, 'go.mod'), 'utf8');
   const goSum = await readFile(path.join(moduleFolder, 'go.sum'), 'utf8');
   const source = (goPackage: string, module: string): Source => {
@@ -79,7 +80,8 @@ const readModule = async (): Promise<{ sources: Record<ComponentName, Source>; l
   const ldflags = Object.entries({ gitVersion: version, gitMajor: major, gitMinor: minor })
     .map(([key, value]) => `-X k8s.io/component-base/version.${key}=${value}`).join(' ');
   const cacheKey = createHash('sha256').update(JSON.stringify([goMod, goSum, ldflags])).digest('hex').slice(0, 16);
-  return { sources, ldflags, cacheKey };
+  const goVersion = /^go (\d+\.\d+)/m.exec(goMod)?.[1] ?? '';
+  return { sources, ldflags, cacheKey, goVersion };
 };
 
 const mismatch = async (name: ComponentName, file: string, wanted: string): Promise<string> => {
@@ -91,18 +93,17 @@ const mismatch = async (name: ComponentName, file: string, wanted: string): Prom
 
 interface Build {
   missing: ComponentName[];
-  sources: Record<ComponentName, Source>;
-  ldflags: string;
+  module: Module;
   cache: string;
   log: (line: string) => void;
   environment: NodeJS.ProcessEnv;
 }
 
 /** One `go build` for all that is missing, so that shared packages compile once; results move into the cache when whole. */
-const build = async ({ missing, sources, ldflags, cache, log, environment }: Build): Promise<void> => {
+const build = async ({ missing, module: { sources, ldflags, goVersion }, cache, log, environment }: Build): Promise<void> => {
   await run('go', ['version'], { env: environment }).catch((cause: unknown) => {
     throw new Error(
-      `${missing.join(', ')} not found, and building needs Go, which is not on PATH. Install Go 1.24 or newer (https://go.dev/dl/), `
+      `${missing.join(', ')} not found, and building needs Go, which is not on PATH. Install Go ${goVersion} or newer (https://go.dev/dl/), `
       + 'or set KUBEBUILDER_ASSETS to a folder that holds all of them.', { cause });
   });
   await mkdir(cache, { recursive: true });
