@@ -1,0 +1,55 @@
+import type { GroupVersionKind, KubeObject } from '../../api/meta/v1/types.ts';
+import type { UserInfo } from '../authentication/user.ts';
+
+export type Operation = 'CREATE' | 'UPDATE' | 'DELETE';
+
+/** One write on its way to storage, as admission sees it (admission.k8s.io/v1 AdmissionRequest). */
+export interface AdmissionAttributes {
+  operation: Operation;
+  kind: GroupVersionKind;
+  resource: string;
+  subresource: string;
+  namespace: string;
+  name: string;
+  /** Absent on DELETE. Mutating plugins replace it. */
+  object?: KubeObject;
+  /** Absent on CREATE. */
+  oldObject?: KubeObject;
+  user: UserInfo;
+  dryRun: boolean;
+  /** A text for the caller's `Warning` header. */
+  warn(text: string): void;
+  /** An annotation for the audit event. */
+  annotate(key: string, value: string): void;
+}
+
+/** Refuses by throwing a StatusError; anything else it throws is an internal error, which refuses as well. */
+export interface AdmissionPlugin {
+  readonly name: string;
+  handles(attributes: AdmissionAttributes): boolean;
+  /** May replace `attributes.object`. */
+  admit?(attributes: AdmissionAttributes): Promise<void> | void;
+  /** Sees the object as it is going to be stored. */
+  validate?(attributes: AdmissionAttributes): Promise<void> | void;
+}
+
+/** Plugins in order: all mutating ones, and, once the object is final, all validating ones. */
+export class AdmissionChain {
+  readonly #plugins: readonly AdmissionPlugin[];
+
+  constructor(plugins: readonly AdmissionPlugin[]) {
+    this.#plugins = plugins;
+  }
+
+  async mutate(attributes: AdmissionAttributes): Promise<void> {
+    for (const plugin of this.#plugins) {
+      if (plugin.admit && plugin.handles(attributes)) await plugin.admit(attributes);
+    }
+  }
+
+  async validate(attributes: AdmissionAttributes): Promise<void> {
+    for (const plugin of this.#plugins) {
+      if (plugin.validate && plugin.handles(attributes)) await plugin.validate(attributes);
+    }
+  }
+}

@@ -1,0 +1,26 @@
+import { StatusError } from '../kube/status-error.ts';
+import type { Strategy } from '../registry/strategy.ts';
+import type { AdmissionPlugin } from './chain.ts';
+
+/** Sets what a kind needs on each object, and refuses what its schema cannot express. */
+export const strategyAdmission = (strategyOf: (resource: string) => Strategy): AdmissionPlugin => ({
+  name: 'Strategy',
+  handles: ({ operation, subresource }) => operation !== 'DELETE' && subresource === '',
+  admit: (attributes) => {
+    const { object, oldObject, resource } = attributes;
+    const { finalizer } = strategyOf(resource);
+    if (!finalizer || !object || object.metadata.deletionTimestamp || oldObject?.metadata.deletionTimestamp) return;
+    const finalizers = object.metadata.finalizers ?? [];
+    // an update by a client that never saw the finalizer must not drop it
+    const wanted = oldObject ? (oldObject.metadata.finalizers?.includes(finalizer) ?? false) : true;
+    if (!wanted || finalizers.includes(finalizer)) return;
+    attributes.object = { ...object, metadata: { ...object.metadata, finalizers: [...finalizers, finalizer] } };
+  },
+  validate: ({ object, oldObject, kind, resource, name, warn }) => {
+    const strategy = strategyOf(resource);
+    if (!object) return;
+    const causes = strategy.validate(object, oldObject);
+    if (causes.length > 0) throw StatusError.invalid(kind.group, kind.kind, name, causes);
+    for (const warning of strategy.warnings(object, oldObject)) warn(warning);
+  },
+});

@@ -1,0 +1,80 @@
+import type { Request } from 'express';
+import type { DeleteOptions, KubeObject } from '../../../api/meta/v1/types.ts';
+import { hasCode, StatusError } from '../../kube/status-error.ts';
+import { readBody } from '../body.ts';
+import { contextOf } from '../context.ts';
+import { inputMediaType, listOffer, negotiate } from '../negotiation.ts';
+import { sendValue } from '../respond.ts';
+import { JsonSyntaxError, scanJson } from '../structural/json-scan.ts';
+import { isObject } from '../structural/schema.ts';
+import { parseYaml } from '../structural/yaml.ts';
+import { CacheEntry } from '../../storage/cache-entry.ts';
+import { sendList } from './list.ts';
+import { parseListOptions } from './list-options.ts';
+import { negotiateObject, sendObject } from './object.ts';
+import { readPage } from './read.ts';
+import { attributesOf, queryOf, requestSignal, type VerbHandler } from './scope.ts';
+import { deleteOptionsOf, validateDeleteOptions } from './write-options.ts';
+
+export const deleteObject: VerbHandler = async (scope, request, response) => {
+  const { namespace, name } = contextOf(response).requestInfo;
+  const format = negotiateObject(request);
+  const options = await readDeleteOptions(request);
+  const signal = requestSignal(response);
+  const oldObject = await scope.store.get(namespace, name, signal);
+  await scope.admission.validate(attributesOf(scope, response, 'DELETE', { name, oldObject, dryRun: isDryRun(options) }));
+  const { code, body } = await scope.store.delete(namespace, name, options, signal);
+  if (body.kind === 'Status') sendValue(response, code, body, format);
+  else sendObject(scope, request, response, code, body as KubeObject, format);
+};
+
+/** Deletes what a selector selects, one by one, each as admission allows; the answer lists them. */
+export const deleteCollection: VerbHandler = async (scope, request, response) => {
+  const { requestInfo } = contextOf(response);
+  const query = queryOf(request);
+  const format = negotiate(request.headers.accept, query, request.headers['user-agent'], listOffer);
+  const options = await readDeleteOptions(request);
+  const listOptions = parseListOptions(query, requestInfo, scope.definition, false);
+  const signal = requestSignal(response, 60_000);
+  const page = await readPage(scope.store, listOptions, signal);
+  const deleted: CacheEntry[] = [];
+  for (const entry of page.entries) {
+    const name = entry.object.metadata.name!;
+    await scope.admission.validate(attributesOf(scope, response, 'DELETE', { name, oldObject: entry.object, dryRun: isDryRun(options) }));
+    try {
+      const { body } = await scope.store.delete(entry.namespace, name, options, signal);
+      deleted.push(body.kind === 'Status' ? entry : new CacheEntry(body as KubeObject));
+    } catch (error) {
+      if (!hasCode(error, 404)) throw error; // gone already: that was the aim
+    }
+  }
+  await sendList(scope, request, response, { ...page, entries: deleted }, format);
+};
+
+const isDryRun = ({ dryRun }: DeleteOptions): boolean => dryRun !== undefined && dryRun.length > 0;
+
+/** From the body, or from the query where there is none. @throws StatusError 400, 415, 422 */
+const readDeleteOptions = async (request: Request): Promise<DeleteOptions> => {
+  const body = await readBody(request);
+  const options = body.length === 0 ? deleteOptionsOf(queryOf(request)) : decodeDeleteOptions(body, request.headers['content-type']);
+  validateDeleteOptions(options);
+  return options;
+};
+
+const decodeDeleteOptions = (body: Buffer, contentType: string | undefined): DeleteOptions => {
+  const mediaType = inputMediaType(contentType, ['application/json', 'application/yaml']);
+  const value = mediaType === 'application/json' ? parseJson(body) : parseYaml(body).value;
+  if (!isObject(value)) throw StatusError.badRequest('decoded object cannot be converted to DeleteOptions');
+  if (value.kind !== undefined && value.kind !== 'DeleteOptions') throw StatusError.badRequest('decoded object cannot be converted to DeleteOptions');
+  return value as DeleteOptions;
+};
+
+const parseJson = (body: Buffer): unknown => {
+  try {
+    scanJson(body);
+    return JSON.parse(body.toString('utf8')) as unknown;
+  } catch (error) {
+    if (error instanceof JsonSyntaxError || error instanceof SyntaxError) throw StatusError.badRequest(error.message, error);
+    throw error;
+  }
+};

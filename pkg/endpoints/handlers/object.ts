@@ -1,0 +1,95 @@
+import type { Request, Response } from 'express';
+import type { KubeObject } from '../../../api/meta/v1/types.ts';
+import { StatusError } from '../../kube/status-error.ts';
+import type { FieldValidation } from '../../storage/store.ts';
+import { contextOf } from '../context.ts';
+import { negotiate, objectOffer, type OutputFormat } from '../negotiation.ts';
+import { sendValue } from '../respond.ts';
+import { coerceObject } from '../structural/coerce.ts';
+import { cannotBeHandled, decodeBody } from '../structural/decode.ts';
+import { strictBodyError, strictErrorMessage, strictWarnings } from '../structural/strict.ts';
+import { table, toPartialObjectMetadata } from '../table.ts';
+import { includeObjectOf, queryOf, type RequestScope } from './scope.ts';
+
+export const negotiateObject = (request: Request): OutputFormat =>
+  negotiate(request.headers.accept, queryOf(request), request.headers['user-agent'], objectOffer);
+
+/** Writes one object in the form that was asked for. */
+export const sendObject = (scope: RequestScope, request: Request, response: Response, code: number, object: KubeObject, format: OutputFormat): void => {
+  const apiVersion = `meta.k8s.io/${format.as?.version}`;
+  const converted =
+    format.as?.kind === 'Table'
+      ? table(scope.columns, object, { now: scope.now(), include: includeObjectOf(queryOf(request)), apiVersion })
+      : format.as
+        ? toPartialObjectMetadata(object, apiVersion)
+        : object;
+  sendValue(response, code, converted, format);
+};
+
+/**
+ * The object in the body of a create or an update: decoded, checked as fieldValidation demands, pruned and defaulted.
+ * @throws StatusError 400
+ */
+export const decodeObject = (
+  scope: RequestScope,
+  response: Response,
+  body: Buffer,
+  mediaType: 'application/json' | 'application/yaml',
+  fieldValidation: FieldValidation,
+): KubeObject => {
+  const decoded = decodeBody(body, mediaType, { expected: scope.kind, strict: fieldValidation !== 'Ignore' });
+  checkType(scope, decoded.value);
+  const { value, unknownFields } = coerceObject(scope.schema, decoded.value, scope.kind);
+  reportStrictness(response, fieldValidation, unknownFields, decoded.duplicateFields, (message) => strictBodyError(scope.kind, scope.kind, message));
+  return { metadata: {}, ...value } as unknown as KubeObject;
+};
+
+/** Strict refuses unknown and duplicate fields, Warn tells of them. */
+export const reportStrictness = (
+  response: Response,
+  fieldValidation: FieldValidation,
+  unknownFields: readonly string[],
+  duplicateFields: readonly string[],
+  refusal: (message: string) => StatusError,
+): void => {
+  if (fieldValidation === 'Ignore') return;
+  const message = strictErrorMessage(unknownFields, duplicateFields);
+  if (message && fieldValidation === 'Strict') throw refusal(message);
+  for (const warning of strictWarnings(unknownFields, duplicateFields)) contextOf(response).warnings.add(warning);
+};
+
+/** The kind and version of a body must be the path's; a missing apiVersion is taken from the path. */
+const checkType = ({ kind, definition }: RequestScope, value: Record<string, unknown>): void => {
+  const expected = `${definition.group}/${definition.version}`;
+  value.apiVersion ||= expected;
+  if (value.kind !== kind.kind) {
+    const [group, version] = String(value.apiVersion).includes('/') ? String(value.apiVersion).split('/') : ['', String(value.apiVersion)];
+    throw cannotBeHandled(
+      { group: group!, version: version!, kind: String(value.kind) },
+      kind,
+      `no kind "${String(value.kind)}" is registered for version "${String(value.apiVersion)}"`,
+    );
+  }
+  if (value.apiVersion !== expected) {
+    throw StatusError.badRequest(`the API version in the data (${String(value.apiVersion)}) does not match the expected API version (${expected})`);
+  }
+};
+
+/**
+ * The namespace of an object must be the path's; it is filled in where it is missing.
+ * @throws StatusError 400
+ */
+export const withNamespace = (object: KubeObject, namespace: string): KubeObject => {
+  const stated = object.metadata.namespace;
+  if (stated && stated !== namespace) {
+    throw StatusError.badRequest(`the namespace of the provided object does not match the namespace sent on the request`);
+  }
+  return stated ? object : { ...object, metadata: { ...object.metadata, namespace } };
+};
+
+/** @throws StatusError 400 */
+export const checkName = (object: KubeObject, name: string): void => {
+  const stated = object.metadata.name;
+  if (!stated) throw StatusError.badRequest('name must be provided');
+  if (stated !== name) throw StatusError.badRequest(`the name of the object (${stated}) does not match the name on the URL (${name})`);
+};

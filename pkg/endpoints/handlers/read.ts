@@ -1,0 +1,132 @@
+import { StatusError } from '../../kube/status-error.ts';
+import { CacheEntry } from '../../storage/cache-entry.ts';
+import type { Store } from '../../storage/store.ts';
+import { decodeContinue, encodeContinue } from '../continue-token.ts';
+import type { ListOptions } from './list-options.ts';
+
+/** A page of a list, as of one version. */
+export interface Page {
+  entries: CacheEntry[];
+  version: number;
+  continue?: string;
+  remainingItemCount?: number;
+}
+
+/** How long a list waits for a fence before the host is asked instead. */
+const fenceTimeoutMs = 1000;
+/** As the kube-apiserver: how long a version that was not seen yet is waited for. */
+const versionTimeoutMs = 3000;
+
+/** @throws StatusError 429 while the cache is filling: a list that misses objects must never be given */
+export const requireComplete = ({ cache }: Store): void => {
+  if (!cache.complete) throw StatusError.tooManyRequests('the cache of the resource is being filled; try again', 1);
+};
+
+/**
+ * Makes the cache as fresh as the moment of the call.
+ * @returns false where no fence succeeded: the cache may be stale
+ */
+export const freshen = async ({ cache, fence }: Store, signal: AbortSignal): Promise<boolean> => {
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(fenceTimeoutMs)]);
+  try {
+    await cache.reach(await bounded(fence.version(), limit), limit);
+    return true;
+  } catch {
+    signal.throwIfAborted();
+    return false;
+  }
+};
+
+const bounded = <T>(work: Promise<T>, limit: AbortSignal): Promise<T> =>
+  new Promise((resolve, reject) => {
+    const abort = (): void => reject(limit.reason as Error);
+    limit.addEventListener('abort', abort, { once: true });
+    work.then(resolve, reject).finally(() => limit.removeEventListener('abort', abort));
+  });
+
+/**
+ * Waits until the cache has a version that a client named.
+ * @throws StatusError 504 where it is ahead of all that was written
+ */
+export const reachVersion = async (store: Store, version: number, signal: AbortSignal): Promise<void> => {
+  const { cache, fence } = store;
+  if (cache.version >= version) return;
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(versionTimeoutMs)]);
+  fence.version().catch(() => undefined); // moves the cache on where nothing else is written
+  try {
+    await cache.reach(version, limit);
+  } catch {
+    signal.throwIfAborted();
+    throw new StatusError(504, 'Timeout', `Too large resource version: ${version}, current: ${cache.version}`, {
+      causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
+      retryAfterSeconds: 1,
+    });
+  }
+};
+
+/** Reads a page as the Kubernetes table of resourceVersion, resourceVersionMatch, limit and continue says. */
+export const readPage = async (store: Store, options: ListOptions, signal: AbortSignal): Promise<Page> => {
+  requireComplete(store);
+  const { cache } = store;
+  const { resourceVersion, resourceVersionMatch, limit, continue: token } = options;
+  if (token) return continued(store, options, signal);
+  if (resourceVersionMatch === 'Exact' || (resourceVersionMatch === '' && limit > 0 && resourceVersion !== '' && resourceVersion !== '0')) {
+    return exact(store, options, Number(resourceVersion), undefined, signal);
+  }
+  if (resourceVersion === '') {
+    if (!(await freshen(store, signal))) return fromHost(store, options, signal);
+  } else if (resourceVersion !== '0') {
+    await reachVersion(store, Number(resourceVersion), signal);
+  }
+  const { namespace } = options;
+  const entries = namespace ? cache.list(namespace) : cache.list();
+  return page(entries, cache.version, { ...options, limit: resourceVersion === '0' ? 0 : limit });
+};
+
+const continued = (store: Store, options: ListOptions, signal: AbortSignal): Promise<Page> | Page => {
+  if (options.resourceVersion && options.resourceVersion !== '0') throw StatusError.badRequest('specifying resource version is not allowed when using continue');
+  const { version, start } = decodeContinue(options.continue);
+  if (version === -1) return fromHost(store, options, signal); // goes on at the newest version, whatever that is
+  return exact(store, options, version, start, signal);
+};
+
+const exact = (store: Store, options: ListOptions, version: number, start: string | undefined, signal: AbortSignal): Promise<Page> | Page => {
+  const { namespace } = options;
+  const key = start === undefined ? undefined : namespace ? `${namespace}/${start}` : start;
+  const entries = store.cache.listAt(version, namespace || undefined, key);
+  return entries ? page(entries, version, options) : fromHost(store, options, signal);
+};
+
+const page = (all: CacheEntry[], version: number, { namespace, limit, selects }: ListOptions): Page => {
+  if (limit <= 0) return { entries: selects ? all.filter(selects) : all, version };
+  if (!selects) {
+    const entries = all.slice(0, limit);
+    const remainingItemCount = all.length - entries.length;
+    return remainingItemCount === 0 ? { entries, version } : { entries, version, continue: tokenAfter(entries.at(-1)!, namespace, version), remainingItemCount };
+  }
+  const entries: CacheEntry[] = [];
+  for (const entry of all) {
+    if (!selects(entry)) continue;
+    if (entries.length === limit) return { entries, version, continue: tokenAfter(entries.at(-1)!, namespace, version) };
+    entries.push(entry);
+  }
+  return { entries, version };
+};
+
+const tokenAfter = ({ key, namespace: of }: CacheEntry, namespace: string, version: number): string =>
+  encodeContinue({ version, start: `${namespace ? key.slice(of.length + 1) : key}\0` });
+
+const fromHost = async (store: Store, options: ListOptions, signal: AbortSignal): Promise<Page> => {
+  const { namespace, labelSelector, fieldSelector, limit, continue: token, resourceVersion, resourceVersionMatch } = options;
+  const { items, resourceVersion: version, ...rest } = await store.list({
+    signal,
+    ...(namespace && { namespace }),
+    ...(labelSelector && { labelSelector }),
+    ...(fieldSelector && { fieldSelector }),
+    ...(limit > 0 && { limit }),
+    ...(token && { continue: token }),
+    ...(resourceVersion && { resourceVersion }),
+    ...(resourceVersionMatch && { resourceVersionMatch }),
+  });
+  return { ...rest, entries: items.map((item) => new CacheEntry(item)), version: Number(version) };
+};

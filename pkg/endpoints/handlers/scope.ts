@@ -1,0 +1,69 @@
+import type { Request, Response } from 'express';
+import type { GroupVersionKind } from '../../../api/meta/v1/types.ts';
+import type { ResourceDefinition } from '../../../api/resource.ts';
+import type { AdmissionAttributes, AdmissionChain, Operation } from '../../admission/chain.ts';
+import type { Authorizer } from '../../authorization/authorizer.ts';
+import type { Store } from '../../storage/store.ts';
+import { StatusError } from '../../kube/status-error.ts';
+import { contextOf } from '../context.ts';
+import type { StructuralSchema } from '../structural/schema.ts';
+import type { Columns, IncludeObject } from '../table.ts';
+
+/** All that the verb handlers need to know of one resource. */
+export interface RequestScope {
+  definition: ResourceDefinition;
+  kind: GroupVersionKind;
+  schema: StructuralSchema;
+  columns: Columns;
+  store: Store;
+  admission: AdmissionChain;
+  authorizer: Authorizer;
+  /** Times in tables are relative to it. */
+  now: () => Date;
+}
+
+export type VerbHandler = (scope: RequestScope, request: Request, response: Response) => Promise<void>;
+
+/** Admission's view of the write that a request makes. */
+export const attributesOf = (
+  scope: RequestScope,
+  response: Response,
+  operation: Operation,
+  part: Pick<AdmissionAttributes, 'name' | 'object' | 'oldObject' | 'dryRun'>,
+): AdmissionAttributes => {
+  const { requestInfo, user, warnings, auditAnnotations } = contextOf(response);
+  return {
+    ...part,
+    operation,
+    kind: scope.kind,
+    resource: scope.definition.plural,
+    subresource: requestInfo.subresource,
+    namespace: requestInfo.namespace,
+    user,
+    warn: (text) => void warnings.add(text),
+    annotate: (key, value) => void auditAnnotations.set(key, value),
+  };
+};
+
+/** Aborts when the client goes away before the answer is written, or after the time that a request may take. */
+export const requestSignal = (response: Response, timeoutMs = 34_000): AbortSignal => {
+  const gone = new AbortController();
+  response.once('close', () => gone.abort(new Error('the client went away')));
+  return AbortSignal.any([gone.signal, AbortSignal.timeout(timeoutMs)]);
+};
+
+/** The query of a request; express' own parser would read brackets in names. */
+export const queryOf = (request: Request): URLSearchParams => {
+  const at = request.url.indexOf('?');
+  return new URLSearchParams(at < 0 ? '' : request.url.slice(at + 1));
+};
+
+/**
+ * How much of each object a table carries.
+ * @throws StatusError 400
+ */
+export const includeObjectOf = (query: URLSearchParams): IncludeObject => {
+  const value = query.get('includeObject') || 'Metadata';
+  if (value === 'None' || value === 'Metadata' || value === 'Object') return value;
+  throw StatusError.badRequest(`unrecognized includeObject value: ${JSON.stringify(value)}`);
+};

@@ -1,0 +1,91 @@
+import type { KubeObject, Status } from '../../../api/meta/v1/types.ts';
+import { apiVersionOf, type ResourceDefinition } from '../../../api/resource.ts';
+import { CacheEntry } from '../../storage/cache-entry.ts';
+import type { CacheEvent } from '../../storage/watch-cache.ts';
+import type { Conversion } from '../negotiation.ts';
+import { table, toPartialObjectMetadata, type Columns, type IncludeObject } from '../table.ts';
+
+/** Encodes the events of one watch as lines of JSON. */
+export interface EventEncoder {
+  event(type: CacheEvent['type'], entry: CacheEntry): Buffer;
+  bookmark(version: number, initialEventsEnd: boolean): Buffer;
+}
+
+/** Marks the bookmark that ends the initial events (KEP-3157). */
+const initialEventsEndAnnotation = 'k8s.io/initial-events-end';
+
+/** Events are encoded once for all watches of one form; tables hold ages, and repeat the columns only in the first. */
+export const eventEncoder = (
+  definition: ResourceDefinition,
+  as: Conversion | undefined,
+  columns: Columns,
+  tableOptions: { now: () => Date; include: IncludeObject },
+): EventEncoder => {
+  if (as?.kind === 'Table') return tableEncoder(definition, columns, as.version, tableOptions);
+  const form = as ? `${as.kind}/${as.version}` : 'json';
+  const convert = (object: KubeObject): object => (as ? toPartialObjectMetadata(object, `meta.k8s.io/${as.version}`) : object);
+  return {
+    event: (type, entry) => entry.encoded(`event/${type}/${form}`, (object) => line(type, convert(object))),
+    bookmark: (version, initialEventsEnd) => {
+      const object = bookmarkObject(definition, version, initialEventsEnd);
+      return line('BOOKMARK', as ? { ...object, apiVersion: `meta.k8s.io/${as.version}`, kind: as.kind } : object);
+    },
+  };
+};
+
+const tableEncoder = (
+  definition: ResourceDefinition,
+  columns: Columns,
+  version: Conversion['version'],
+  { now, include }: { now: () => Date; include: IncludeObject },
+): EventEncoder => {
+  let headers = true;
+  const encodeTable = (type: string, object: KubeObject): Buffer => {
+    const encoded = line(type, table(columns, object, { now: now(), include, apiVersion: `meta.k8s.io/${version}`, headers }));
+    headers = false;
+    return encoded;
+  };
+  return {
+    event: (type, entry) => encodeTable(type, entry.object),
+    bookmark: (at, initialEventsEnd) => encodeTable('BOOKMARK', bookmarkObject(definition, at, initialEventsEnd)),
+  };
+};
+
+const bookmarkObject = (definition: ResourceDefinition, version: number, initialEventsEnd: boolean): KubeObject => ({
+  apiVersion: apiVersionOf(definition),
+  kind: definition.kind,
+  metadata: { resourceVersion: String(version), ...(initialEventsEnd && { annotations: { [initialEventsEndAnnotation]: 'true' } }) },
+});
+
+export const errorLine = (status: Status): Buffer => line('ERROR', status);
+
+const line = (type: string, object: object): Buffer => Buffer.from(`${JSON.stringify({ type, object })}\n`);
+
+/**
+ * What an event is to a watch with a selector: an object that begins to match is added, one that stops to match is
+ * deleted, with its last matching state and the event's version. Undefined where the watch does not see it.
+ */
+export const selectedEvent = (event: CacheEvent, selects: ((entry: CacheEntry) => boolean) | undefined): { type: CacheEvent['type']; entry: CacheEntry } | undefined => {
+  const { type, entry, previous } = event;
+  if (type === 'DELETED') {
+    const last = previous ?? entry;
+    return !selects || selects(last) ? { type, entry: previous ? deletedEntry(event) : entry } : undefined;
+  }
+  if (!selects) return { type: previous ? 'MODIFIED' : 'ADDED', entry };
+  const before = previous !== undefined && selects(previous);
+  if (selects(entry)) return { type: before ? 'MODIFIED' : 'ADDED', entry };
+  return before ? { type: 'DELETED', entry: deletedEntry(event) } : undefined;
+};
+
+const deletedEntries = new WeakMap<CacheEvent, CacheEntry>();
+
+/** The state before, at the event's version: made once an event. */
+const deletedEntry = (event: CacheEvent): CacheEntry => {
+  let deleted = deletedEntries.get(event);
+  if (!deleted) {
+    const { object } = event.previous!;
+    deleted = new CacheEntry({ ...object, metadata: { ...object.metadata, resourceVersion: String(event.entry.version) } });
+    deletedEntries.set(event, deleted);
+  }
+  return deleted;
+};

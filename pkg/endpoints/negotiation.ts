@@ -1,0 +1,101 @@
+import { StatusError } from '../kube/status-error.ts';
+
+/** A representation asked for by `as=`, of group meta.k8s.io. */
+export interface Conversion {
+  kind: 'Table' | 'PartialObjectMetadata' | 'PartialObjectMetadataList';
+  version: 'v1' | 'v1beta1';
+}
+
+/** How to write a response. */
+export interface OutputFormat {
+  mediaType: 'application/json' | 'application/yaml';
+  as?: Conversion;
+  pretty: boolean;
+}
+
+/** What an endpoint can write. */
+export interface OutputOffer {
+  conversions: readonly Conversion['kind'][];
+  /** Media types, best first; YAML is not offered for streams. */
+  mediaTypes: readonly OutputFormat['mediaType'][];
+}
+
+export const objectOffer: OutputOffer = { conversions: ['Table', 'PartialObjectMetadata'], mediaTypes: ['application/json', 'application/yaml'] };
+export const listOffer: OutputOffer = { conversions: ['Table', 'PartialObjectMetadataList'], mediaTypes: ['application/json', 'application/yaml'] };
+export const watchOffer: OutputOffer = { conversions: ['Table', 'PartialObjectMetadata'], mediaTypes: ['application/json'] };
+export const plainOffer: OutputOffer = { conversions: [], mediaTypes: ['application/json', 'application/yaml'] };
+
+export interface AcceptClause {
+  type: string;
+  subtype: string;
+  parameters: Readonly<Record<string, string>>;
+  quality: number;
+}
+
+/** The clauses of an Accept header (RFC 9110), best first; clauses of one quality keep their order unless one is less specific. */
+export const parseAccept = (header: string): AcceptClause[] => {
+  const clauses = header.split(',').flatMap((text) => {
+    const [range = '', ...rest] = text.split(';').map((part) => part.trim());
+    const [type = '', subtype = ''] = range.toLowerCase().split('/');
+    if (!type || (!subtype && type !== '*')) return [];
+    const parameters = Object.fromEntries(
+      rest.map((parameter) => {
+        const at = parameter.indexOf('=');
+        return at < 0 ? [parameter, ''] : [parameter.slice(0, at).trim(), parameter.slice(at + 1).trim().replace(/^"(.*)"$/, '$1')];
+      }),
+    ) as Record<string, string>;
+    const { q, ...others } = parameters;
+    const quality = q === undefined ? 1 : Number(q);
+    return [{ type, subtype: subtype || '*', parameters: others, quality: Number.isFinite(quality) ? quality : 1 }];
+  });
+  return clauses.sort((a, b) => b.quality - a.quality || wildcards(a) - wildcards(b));
+};
+
+const wildcards = ({ type, subtype }: AcceptClause): number => (type === '*' ? 2 : subtype === '*' ? 1 : 0);
+
+/**
+ * Picks the format of a response.
+ * @throws StatusError 406
+ */
+export const negotiate = (accept: string | undefined, query: URLSearchParams, userAgent: string | undefined, offer: OutputOffer): OutputFormat => {
+  const pretty = wantsPretty(query, userAgent);
+  if (!accept) return { mediaType: offer.mediaTypes[0]!, pretty };
+  for (const { type, subtype, parameters } of parseAccept(accept)) {
+    for (const mediaType of offer.mediaTypes) {
+      const [offeredType, offeredSubtype] = mediaType.split('/');
+      const matches = (type === offeredType && (subtype === offeredSubtype || subtype === '*')) || (type === '*' && subtype === '*');
+      if (!matches) continue;
+      const as = conversionOf(parameters, offer);
+      if (as !== false) return { mediaType, pretty: pretty || parameters.pretty === '1', ...(as && { as }) };
+    }
+  }
+  throw new StatusError(406, 'NotAcceptable', `only the following media types are accepted: ${offer.mediaTypes.join(', ')}`);
+};
+
+/** The conversion that a clause asks for, undefined where none, false where it is not offered. */
+const conversionOf = ({ as, g, v }: Readonly<Record<string, string>>, offer: OutputOffer): Conversion | undefined | false => {
+  if (as === undefined && g === undefined && v === undefined) return undefined;
+  const offered = offer.conversions.find((kind) => kind === as);
+  return offered && g === 'meta.k8s.io' && (v === 'v1' || v === 'v1beta1') ? { kind: offered, version: v } : false;
+};
+
+const wantsPretty = (query: URLSearchParams, userAgent = ''): boolean => {
+  const asked = query.get('pretty');
+  if (asked) return ['1', 't', 'true', 'T', 'True', 'TRUE'].includes(asked);
+  return /^(curl|Wget|Mozilla\/5\.0)/.test(userAgent);
+};
+
+/**
+ * The media type of a request's body, without parameters.
+ * @throws StatusError 415
+ */
+export const inputMediaType = <const T extends string>(contentType: string | undefined, accepted: readonly T[]): T => {
+  const mediaType = (contentType || accepted[0]!).split(';')[0]!.trim().toLowerCase();
+  const found = accepted.find((candidate) => candidate === mediaType);
+  if (found) return found;
+  throw new StatusError(
+    415,
+    'UnsupportedMediaType',
+    `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`,
+  );
+};

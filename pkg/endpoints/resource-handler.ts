@@ -1,0 +1,31 @@
+import type { RequestHandler } from 'express';
+import { StatusError } from '../kube/status-error.ts';
+import { contextOf } from './context.ts';
+import { create } from './handlers/create.ts';
+import { deleteCollection, deleteObject } from './handlers/delete.ts';
+import { get } from './handlers/get.ts';
+import { list } from './handlers/list.ts';
+import { patch } from './handlers/patch.ts';
+import type { RequestScope, VerbHandler } from './handlers/scope.ts';
+import { update } from './handlers/update.ts';
+import { watch } from './handlers/watch.ts';
+
+const objectVerbs: Readonly<Record<string, VerbHandler>> = { get, list, watch, create, update, patch, delete: deleteObject, deletecollection: deleteCollection };
+const statusVerbs: Readonly<Record<string, VerbHandler>> = { get, update, patch };
+/** Verbs that a collection knows but that, over all namespaces, have no meaning. */
+const namespacedVerbs = new Set(['create', 'deletecollection']);
+
+/** Hands resource requests to the verb's handler; anything that is not ours goes on to the next handler. */
+export const resourceHandler = (scopeOf: (group: string, version: string, resource: string) => RequestScope | undefined): RequestHandler =>
+  async (request, response, next) => {
+    const { requestInfo } = contextOf(response);
+    const { verb, subresource, namespace, parts } = requestInfo;
+    const scope = requestInfo.isResourceRequest ? scopeOf(requestInfo.apiGroup, requestInfo.apiVersion, requestInfo.resource) : undefined;
+    if (!scope || parts.length > 3) return next();
+    if (subresource !== '' && subresource !== 'status') return next();
+    const handler = (subresource ? statusVerbs : objectVerbs)[verb];
+    if (!handler || (namespace === '' && (namespacedVerbs.has(verb) || requestInfo.name !== ''))) {
+      throw StatusError.methodNotAllowed({ group: requestInfo.apiGroup, resource: requestInfo.resource }, verb);
+    }
+    await handler(scope, request, response);
+  };

@@ -1,0 +1,62 @@
+import type { Request, Response } from 'express';
+import { stringify } from 'yaml';
+import type { Status } from '../../api/meta/v1/types.ts';
+import { StatusError } from '../kube/status-error.ts';
+import { contextOf } from './context.ts';
+import type { OutputFormat } from './negotiation.ts';
+
+/** Longest text that goes into Warning headers, all together: clients cut headers off beyond some size. */
+const maxWarningBytes = 4096;
+
+/** Writes the head of a response, with the warnings that were gathered so far. */
+export const writeHead = (response: Response, code: number, headers: Record<string, string | number>): void => {
+  const warnings = warningHeaders(contextOf(response).warnings);
+  if (warnings.length > 0) response.setHeader('warning', warnings);
+  response.writeHead(code, headers);
+};
+
+/** `299 - "text"` a warning (RFC 9111 5.5, KEP-1693), cut where they get too long. */
+const warningHeaders = (warnings: ReadonlySet<string>): string[] => {
+  const headers: string[] = [];
+  let size = 0;
+  for (const warning of warnings) {
+    const text = warning.replaceAll(/[\r\n\t]+/g, ' ').replaceAll(/[^\x20-\x7e]/g, '?').replaceAll(/["\\]/g, '\\$&');
+    size += text.length;
+    if (size > maxWarningBytes) break;
+    headers.push(`299 - "${text}"`);
+  }
+  return headers;
+};
+
+export const sendBytes = (response: Response, code: number, mediaType: string, bytes: Buffer | string): void => {
+  const body = typeof bytes === 'string' ? Buffer.from(bytes) : bytes;
+  writeHead(response, code, { 'content-type': mediaType, 'content-length': body.length });
+  response.end(response.req.method === 'HEAD' ? undefined : body);
+};
+
+/** The text of a value in the asked format, ended by a line feed as the kube-apiserver does. */
+export const encode = (value: unknown, { mediaType, pretty }: Pick<OutputFormat, 'mediaType' | 'pretty'>): string => {
+  if (mediaType === 'application/yaml') return stringify(value, { aliasDuplicateObjects: false });
+  return `${pretty ? JSON.stringify(value, undefined, 2) : JSON.stringify(value)}\n`;
+};
+
+export const sendValue = (response: Response, code: number, value: unknown, format: Pick<OutputFormat, 'mediaType' | 'pretty'>): void => {
+  sendBytes(response, code, format.mediaType, encode(value, format));
+};
+
+/** Writes a refusal; a Status is JSON unless the client asked for YAML alone. */
+export const sendStatus = (request: Request, response: Response, status: Status): void => {
+  const code = status.code ?? 500;
+  const retryAfter = status.details?.retryAfterSeconds;
+  if (retryAfter) response.setHeader('retry-after', String(retryAfter));
+  const yaml = /^application\/yaml\b/.test(request.headers.accept ?? '');
+  sendValue(response, code, status, { mediaType: yaml ? 'application/yaml' : 'application/json', pretty: false });
+};
+
+/** The Status of anything that was thrown; what is not a StatusError says nothing of itself to the client. */
+export const statusOfError = (error: unknown): Status => {
+  if (error instanceof StatusError) return error.status;
+  return new StatusError(500, 'InternalError', 'Internal error occurred: an unexpected error; see the server log', {
+    causes: [{ message: 'an unexpected error; see the server log' }],
+  }).status;
+};
