@@ -1,0 +1,34 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { recordCrds, type GeneratedFile } from './record-crds.ts';
+
+const root = path.resolve(import.meta.dirname, '../..');
+
+/** Every generated file of the repository. */
+export const generatedFiles = (): GeneratedFile[] => [...recordCrds()];
+
+/** The paths of generated files that are missing or not what they would be if they were made now. */
+export const staleFiles = async (): Promise<string[]> => {
+  const stale: string[] = [];
+  for (const { path: file, text } of generatedFiles()) {
+    const present = await readFile(path.join(root, file), 'utf8').catch(() => undefined);
+    if (present !== text) stale.push(file);
+  }
+  return stale;
+};
+
+const main = async (verify: boolean): Promise<number> => {
+  const stale = await staleFiles();
+  if (verify) {
+    for (const file of stale) console.error(`${file} is out of date: run npm run update`);
+    return stale.length === 0 ? 0 : 1;
+  }
+  for (const { path: file, text } of generatedFiles()) {
+    if (!stale.includes(file)) continue;
+    await writeFile(path.join(root, file), text);
+    console.log(`wrote ${file}`);
+  }
+  return 0;
+};
+
+if (import.meta.main) process.exitCode = await main(process.argv.includes('--verify'));
