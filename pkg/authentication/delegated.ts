@@ -1,0 +1,67 @@
+import type { X509Certificate } from 'node:crypto';
+import type { KubeClient } from '../kube/client.ts';
+import { authenticatedGroupAdder, orAnonymous, union, type Authenticator } from './authenticator.ts';
+import { bearerTokenAuthenticator, tokenReviewAuthenticator } from './bearer-token.ts';
+import { clientCertificateAuthenticator } from './client-certificate.ts';
+import { configMapSource, DelegationConfigWatcher, type ConfigMapSource } from './delegation-config.ts';
+import type { HeaderSelection } from './headers.ts';
+import { identityHeadersOf, requestHeaderAuthenticator } from './request-header.ts';
+import { reviewsBy, type SubmitReview } from './review.ts';
+import { websocketTokenAuthenticator } from './websocket-token.ts';
+
+export interface DelegatedAuthenticationOptions {
+  client: KubeClient;
+  /** Whether who brings no proof is `system:anonymous` rather than refused. */
+  anonymous: boolean;
+  /** None: the kube-apiserver's own. */
+  tokenAudiences?: readonly string[];
+  /** Milliseconds that a TokenReview's answer is good for. */
+  tokenTtlMs?: number;
+  /** What is wrong with the ConfigMap, as often as it is found to be. */
+  onFault?: (fault: string) => void;
+  now?: () => number;
+  source?: ConfigMapSource;
+  submit?: SubmitReview;
+}
+
+export interface DelegatedAuthentication {
+  authenticator: Authenticator;
+  /** Whether a connection is the front proxy's: its limits may be wide. */
+  isFrontProxy: (peer: readonly X509Certificate[]) => boolean;
+  /** The headers that carry identities now, to be removed from requests. */
+  identityHeaders: () => HeaderSelection;
+  start: () => void;
+  stop: () => Promise<void>;
+  /** Undefined when requests can be authenticated, else why not. */
+  ready: () => string | undefined;
+}
+
+/** Authentication as the kube-apiserver in front does it: request header, client certificate, bearer token, anonymous. */
+export const delegatedAuthentication = (options: DelegatedAuthenticationOptions): DelegatedAuthentication => {
+  const { client, anonymous, tokenAudiences, tokenTtlMs, onFault = () => undefined, now = Date.now } = options;
+  const watcher = new DelegationConfigWatcher(options.source ?? configMapSource(client), onFault);
+  const requestHeader = requestHeaderAuthenticator(() => watcher.current.requestHeader, now);
+  const tokens = tokenReviewAuthenticator({
+    submit: options.submit ?? reviewsBy(client),
+    audiences: tokenAudiences,
+    successTtlMs: tokenTtlMs,
+    failureTtlMs: tokenTtlMs,
+    now,
+  });
+  const proven = authenticatedGroupAdder(
+    union(
+      requestHeader,
+      clientCertificateAuthenticator(() => watcher.current.clientCertificate, now),
+      bearerTokenAuthenticator(tokens),
+      websocketTokenAuthenticator(tokens),
+    ),
+  );
+  return {
+    authenticator: anonymous ? orAnonymous(proven) : proven,
+    isFrontProxy: (peer) => requestHeader.isFrontProxy(peer),
+    identityHeaders: () => identityHeadersOf(watcher.current.requestHeader),
+    start: () => watcher.start(),
+    stop: () => watcher.stop(),
+    ready: () => watcher.ready(),
+  };
+};
