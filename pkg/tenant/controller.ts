@@ -1,0 +1,91 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Tenant } from '../../api/apps/v1alpha1/tenant.ts';
+import type { KubeObject } from '../../api/meta/v1/types.ts';
+import { applyStatus, controllerOf, isManaged, type Target } from '../controller/apply.ts';
+import { systemClock, type Clock } from '../controller/clock.ts';
+import { Controller } from '../controller/controller.ts';
+import type { EventRecorder } from '../controller/events.ts';
+import { keyOf, splitKey } from '../controller/informer.ts';
+import type { Log } from '../controller/log.ts';
+import { carryOut, type TenantTargets } from './apply.ts';
+import type { Inherited } from './inheritance.ts';
+import { gatewayName, tenantUidLabel } from './names.ts';
+import { childrenOf, observe, tenantOfNamespace, type TenantCaches } from './observe.ts';
+import { plan } from './plan.ts';
+import { isNews, statusOf } from './status.ts';
+
+export interface TenantControllerOptions {
+  caches: TenantCaches;
+  targets: TenantTargets & { status: Target };
+  events: Pick<EventRecorder, 'record'>;
+  log: Log;
+  workers?: number;
+  clock?: Clock;
+}
+
+/** Makes of each Tenant what it should be. Keys are `namespace/name` of Tenants. */
+export const tenantController = ({ caches, targets, events, log, workers, clock = systemClock }: TenantControllerOptions): Controller => {
+  /** What each tenant last had: only a change concerns its children. */
+  const had = new Map<string, Inherited>();
+
+  const reconcile = async (key: string): Promise<void> => {
+    const { namespace, name } = splitKey(key);
+    const tenant = caches.tenants.get(namespace, name);
+    if (!tenant) return void had.delete(key);
+    const observed = observe(caches, tenant);
+    if (!isDeepStrictEqual(had.get(key), observed.inherited)) {
+      had.set(key, observed.inherited);
+      enqueueAll(childrenOf(caches, tenant));
+    }
+    const { actions, verdict } = plan(observed);
+    const says = (await carryOut(targets, observed, actions)) ?? verdict;
+    if (!says) return;
+    if ((await applyStatus(targets.status, tenant, statusOf(tenant, observed.inherited, says, clock.now()))) && isNews(tenant, says))
+      await events.record(tenant, { type: says.ready ? 'Normal' : 'Warning', reason: says.reason, action: 'Reconcile', note: says.message });
+  };
+
+  const controller = new Controller({ name: 'tenant', informers: Object.values(caches), reconcile, workers, log, clock });
+  const enqueue = (tenant: Tenant): void => controller.queue.add(keyOf(tenant));
+  const enqueueAll = (tenants: readonly Tenant[]): void => tenants.forEach(enqueue);
+
+  // A tenant that comes, begins to end or goes concerns itself, those below it, and one above that waits for its end.
+  const turned = (tenant: Tenant): void => {
+    enqueue(tenant);
+    enqueueAll(childrenOf(caches, tenant));
+    const above = tenantOfNamespace(caches, tenant.metadata.namespace!);
+    if (above?.metadata.deletionTimestamp) enqueue(above);
+  };
+  caches.tenants.subscribe({
+    onAdd: turned,
+    onUpdate: (old, tenant) => (old.metadata.deletionTimestamp === tenant.metadata.deletionTimestamp ? enqueue(tenant) : turned(tenant)),
+    onDelete: turned,
+  });
+
+  const own = ({ metadata }: KubeObject): void => enqueueAll(caches.tenants.byIndex('target', metadata.name!));
+  const ownAndBelow = (namespace: KubeObject): void => {
+    own(namespace);
+    enqueueAll(caches.tenants.byIndex('namespace', namespace.metadata.name!));
+  };
+  caches.namespaces.subscribe({
+    onAdd: ownAndBelow,
+    onUpdate: (old, namespace) => (isDeepStrictEqual(asParent(old), asParent(namespace)) ? own(namespace) : ownAndBelow(namespace)),
+    onDelete: ownAndBelow,
+  });
+
+  const ofGateway = ({ metadata }: KubeObject): void => {
+    if (metadata.name === gatewayName) enqueueAll(caches.tenants.byIndex('target', metadata.namespace!));
+  };
+  caches.gateways.subscribe({
+    onAdd: ofGateway,
+    onUpdate: (old, gateway) => void (isDeepStrictEqual(asMade(old), asMade(gateway)) || ofGateway(gateway)),
+    onDelete: ofGateway,
+  });
+  return controller;
+};
+
+/** What those below look at in a namespace. */
+const asParent = (namespace: KubeObject) => [namespace.metadata.labels?.[tenantUidLabel], isManaged(namespace), namespace.metadata.deletionTimestamp];
+
+/** What a tenant made of its gateway: the status, which changes most, is not among it. */
+const asMade = (gateway: KubeObject) => [gateway.metadata.generation, gateway.metadata.labels, controllerOf(gateway), gateway.metadata.deletionTimestamp];
+

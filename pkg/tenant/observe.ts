@@ -1,0 +1,70 @@
+import type { Tenant } from '../../api/apps/v1alpha1/tenant.ts';
+import type { KubeObject } from '../../api/meta/v1/types.ts';
+import { isManaged } from '../controller/apply.ts';
+import type { Informer, InformerOptions } from '../controller/informer.ts';
+import { inheritAlong, type Inherited, type Node } from './inheritance.ts';
+import { gatewayName, isRoot, namespaceOf, rootNamespace, tenantOf } from './names.ts';
+import { isOurs, type Observed, type Parent } from './plan.ts';
+
+/** What the tenants' part of the loop looks at. */
+export interface TenantCaches {
+  tenants: Informer<Tenant>;
+  /** All namespaces, metadata only: also those that are not ours, so that none is taken over. */
+  namespaces: Informer;
+  gateways: Informer;
+}
+
+export const tenantInformer: InformerOptions<Tenant> = {
+  indexes: {
+    /** Where the Tenant object lies: the children of a namespace's tenant. */
+    namespace: ({ metadata }) => [metadata.namespace!],
+    /** Its own namespace. */
+    target: ({ metadata }) => [namespaceOf(metadata.namespace!, metadata.name!)],
+  },
+};
+
+export const observe = (caches: TenantCaches, tenant: Tenant): Observed => {
+  const { namespace, name } = tenant.metadata;
+  const own = namespaceOf(namespace!, name!);
+  return {
+    tenant,
+    parent: parentOf(caches, tenant),
+    inherited: inheritedBy(caches, tenant),
+    namespace: caches.namespaces.get('', own),
+    gateway: caches.gateways.get(own, gatewayName),
+    children: childrenOf(caches, tenant).map((child) => child.metadata.name!).toSorted(),
+  };
+};
+
+/** The Tenants that were created in a tenant's own namespace; root, which lives in its own, is no child of itself. */
+export const childrenOf = ({ tenants }: Pick<TenantCaches, 'tenants'>, { metadata: { namespace, name, uid } }: Tenant): Tenant[] =>
+  tenants.byIndex('namespace', namespaceOf(namespace!, name!)).filter((child) => child.metadata.uid !== uid);
+
+/** The Tenant that a namespace belongs to. */
+export const tenantOfNamespace = ({ tenants }: Pick<TenantCaches, 'tenants'>, namespace: string): Tenant | undefined => {
+  const key = tenantOf(namespace);
+  return key && tenants.get(key.namespace, key.name);
+};
+
+const parentOf = (caches: TenantCaches, { metadata: { namespace, name } }: Tenant): Parent => {
+  if (isRoot(namespace!, name!)) return { state: 'none' };
+  const object = caches.namespaces.get('', namespace!);
+  const tenant = tenantOfNamespace(caches, namespace!);
+  if (!object || !belongs(object, tenant)) return { state: 'missing' };
+  return object.metadata.deletionTimestamp || tenant?.metadata.deletionTimestamp ? { state: 'ending' } : { state: 'ready', namespace: object };
+};
+
+/** Tenants may exist before Tenant root does: its namespace comes with the manifests. */
+const belongs = (namespace: KubeObject, tenant: Tenant | undefined): boolean =>
+  tenant ? isOurs(namespace, tenant) : namespace.metadata.name === rootNamespace && isManaged(namespace);
+
+/** From the specs of all tenants above, never from a status or from a label that somebody may have changed. */
+const inheritedBy = (caches: TenantCaches, tenant: Tenant): Inherited => {
+  const chain: Node[] = [];
+  for (let current: Tenant | undefined = tenant; current; ) {
+    const { namespace, name } = current.metadata as { namespace: string; name: string };
+    chain.unshift({ name, namespace: namespaceOf(namespace, name), spec: current.spec ?? {} });
+    current = isRoot(namespace, name) ? undefined : tenantOfNamespace(caches, namespace);
+  }
+  return inheritAlong(chain);
+};

@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'mocha';
+import type { KubeObject } from '../../api/meta/v1/types.ts';
+import { nothing } from './inheritance.ts';
+import { cleanupFinalizer } from './names.ts';
+import { plan, type Action, type Observed } from './plan.ts';
+
+const namespace = (name: string, uid: string, labels: Record<string, string> = {}, rest: object = {}): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'Namespace',
+  metadata: { name, uid, labels: { 'app.kubernetes.io/managed-by': 'tenant-apiserver', ...labels }, ...rest },
+});
+const parent = namespace('tenant-root', 'ns-root');
+const own = namespace('tenant-acme', 'ns-acme', { 'tenant.cozystack.io/uid': 'acme' });
+const ended = { deletionTimestamp: '2026-11-30T12:00:00Z' };
+const gateway = (owner = 'ns-acme', rest: object = {}): KubeObject => ({
+  apiVersion: 'gateway.cozystack.io/v1alpha1',
+  kind: 'TenantGateway',
+  metadata: { name: 'cozystack', namespace: 'tenant-acme', uid: 'tgw', ownerReferences: [{ apiVersion: 'v1', kind: 'Namespace', name: 'tenant-acme', uid: owner, controller: true }], ...rest },
+});
+
+const observed = (change: Partial<Observed> = {}, spec: object = {}, meta: object = {}): Observed => ({
+  tenant: {
+    apiVersion: 'apps.cozystack.io/v1alpha1',
+    kind: 'Tenant',
+    metadata: { namespace: 'tenant-root', name: 'acme', uid: 'acme', generation: 1, finalizers: [cleanupFinalizer], ...meta },
+    spec,
+  },
+  parent: { state: 'ready', namespace: parent },
+  inherited: { ...nothing, host: 'acme.example.org' },
+  namespace: own,
+  gateway: undefined,
+  children: [],
+  ...change,
+});
+const root = (change: Partial<Observed> = {}, meta: object = {}): Observed =>
+  observed({ parent: { state: 'none' }, namespace: parent, ...change }, {}, { name: 'root', uid: 'root', ...meta });
+
+const short = (action: Action): string => ('what' in action ? `${action.do} ${action.what}` : action.do);
+
+describe('plan for a tenant', () => {
+  for (const { name, seen, does, says } of [
+    { name: 'a new tenant gets its namespace and says nothing until it is seen', seen: observed({ namespace: undefined }), does: ['apply namespace'], says: undefined },
+    { name: 'one without our finalizer gets it first', seen: observed({ namespace: undefined }, {}, { finalizers: ['theirs'] }), does: ['hold', 'apply namespace'], says: undefined },
+    { name: 'a tenant with its namespace is ready', seen: observed(), does: ['apply namespace'], says: 'Reconciled' },
+    { name: 'without a parent nothing is made', seen: observed({ parent: { state: 'missing' } }), does: [], says: 'ParentNotFound' },
+    { name: 'below a parent that ends nothing is made', seen: observed({ parent: { state: 'ending' }, namespace: undefined }), does: [], says: 'ParentTerminating' },
+    { name: 'a namespace that was not made by us is left alone', seen: observed({ namespace: { ...own, metadata: { name: 'tenant-acme', uid: 'x' } } }), does: [], says: 'NamespaceNotOwned' },
+    { name: "another tenant's namespace is left alone", seen: observed({ namespace: namespace('tenant-acme', 'x', { 'tenant.cozystack.io/uid': 'former' }) }), does: [], says: 'NamespaceNotOwned' },
+    { name: 'a mark alone does not make it ours', seen: observed({ namespace: namespace('tenant-acme', 'x') }), does: [], says: 'NamespaceNotOwned' },
+    { name: 'a label taken off by hand is put back', seen: observed({ namespace: namespace('tenant-acme', 'x', {}, { ownerReferences: [{ uid: 'ns-root', controller: true }] }) }), does: ['apply namespace'], says: 'Reconciled' },
+    { name: 'a namespace that ends is waited for', seen: observed({ namespace: { ...own, metadata: { ...own.metadata, ...ended } } }), does: [], says: 'NamespaceTerminating' },
+    { name: 'a host that no label holds is refused', seen: observed({ inherited: { ...nothing, host: `${'a'.repeat(60)}.org` } }), does: [], says: 'InvalidHost' },
+    { name: 'a gateway comes after the namespace', seen: observed({ namespace: undefined }, { gateway: true }), does: ['apply namespace'], says: undefined },
+    { name: 'a gateway is made in it', seen: observed({}, { gateway: true }), does: ['apply namespace', 'apply gateway'], says: undefined },
+    { name: 'a gateway that is there makes it ready', seen: observed({ gateway: gateway() }, { gateway: true }), does: ['apply namespace', 'apply gateway'], says: 'Reconciled' },
+    { name: 'a gateway needs a host', seen: observed({ inherited: nothing }, { gateway: true }), does: ['apply namespace'], says: 'HostRequired' },
+    { name: "somebody's gateway is left alone", seen: observed({ gateway: gateway('someone') }, { gateway: true }), does: ['apply namespace'], says: 'GatewayNotOwned' },
+    { name: 'the gateway goes with the flag', seen: observed({ gateway: gateway() }), does: ['apply namespace', 'delete gateway'], says: 'Reconciled' },
+    { name: "somebody's gateway stays without the flag", seen: observed({ gateway: gateway('someone') }), does: ['apply namespace'], says: 'Reconciled' },
+    { name: 'deletion waits for children', seen: observed({ children: ['dev', 'prod'] }, {}, ended), does: [], says: 'ChildrenExist' },
+    { name: 'then the gateway goes', seen: observed({ gateway: gateway() }, { gateway: true }, ended), does: ['delete gateway'], says: 'Terminating' },
+    { name: 'then the namespace', seen: observed({}, {}, ended), does: ['delete namespace'], says: 'Terminating' },
+    { name: 'whose end is waited for', seen: observed({ namespace: { ...own, metadata: { ...own.metadata, ...ended } } }, {}, ended), does: [], says: 'Terminating' },
+    { name: 'then the tenant', seen: observed({ namespace: undefined }, {}, ended), does: ['release'], says: undefined },
+    { name: 'a foreign namespace is not deleted with it', seen: observed({ namespace: namespace('tenant-acme', 'x', { 'tenant.cozystack.io/uid': 'other' }) }, {}, ended), does: ['release'], says: undefined },
+    { name: 'it goes although its parent is gone', seen: observed({ parent: { state: 'missing' } }, {}, ended), does: ['delete namespace'], says: 'Terminating' },
+    { name: 'nothing is done for one that others hold', seen: observed({}, {}, { ...ended, finalizers: ['theirs'] }), does: [], says: undefined },
+    { name: 'root fills its namespace', seen: root(), does: ['apply namespace'], says: 'Reconciled' },
+    { name: 'root does not take over a foreign namespace', seen: root({ namespace: { ...parent, metadata: { name: 'tenant-root', uid: 'x' } } }), does: [], says: 'NamespaceNotOwned' },
+    { name: 'root leaves its namespace when it goes', seen: root({}, ended), does: ['apply namespace', 'release'], says: undefined },
+    { name: 'root waits for its children too', seen: root({ children: ['acme'] }, ended), does: [], says: 'ChildrenExist' },
+  ]) {
+    it(name, () => {
+      const { actions, verdict } = plan(seen);
+      assert.deepEqual(actions.map(short), does);
+      assert.equal(verdict?.reason, says);
+      if (verdict) assert.equal(verdict.ready, says === 'Reconciled');
+      assert.deepEqual(plan(seen), { actions, verdict });
+    });
+  }
+
+  it('gives the namespace its labels and its owner', () => {
+    const inherited = { ...nothing, host: 'acme.example.org', gateway: 'tenant-root', schedulingClass: 'fast' };
+    const [action] = plan(observed({ inherited })).actions;
+    assert.deepEqual(action?.do === 'apply' && action.desired, {
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: {
+        name: 'tenant-acme',
+        labels: {
+          'app.kubernetes.io/managed-by': 'tenant-apiserver',
+          'tenant.cozystack.io/uid': 'acme',
+          'tenant.cozystack.io/tenant-root': '',
+          'tenant.cozystack.io/tenant-acme': '',
+          'namespace.cozystack.io/etcd': '',
+          'namespace.cozystack.io/ingress': '',
+          'namespace.cozystack.io/gateway': 'tenant-root',
+          'namespace.cozystack.io/monitoring': '',
+          'namespace.cozystack.io/seaweedfs': '',
+          'namespace.cozystack.io/host': 'acme.example.org',
+          'scheduler.cozystack.io/scheduling-class': 'fast',
+        },
+        ownerReferences: [{ apiVersion: 'v1', kind: 'Namespace', name: 'tenant-root', uid: 'ns-root', controller: true, blockOwnerDeletion: true }],
+      },
+    });
+  });
+
+  it('leaves root no label but the mark of the manifests', () => {
+    const [action] = plan(root({}, ended)).actions;
+    assert.deepEqual(action?.do === 'apply' && action.desired.metadata, { name: 'tenant-root', labels: { 'app.kubernetes.io/managed-by': 'tenant-apiserver' } });
+  });
+});

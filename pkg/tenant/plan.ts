@@ -1,0 +1,177 @@
+import type { Tenant } from '../../api/apps/v1alpha1/tenant.ts';
+import type { KubeObject } from '../../api/meta/v1/types.ts';
+import { controllerOf, isManaged, managedBy } from '../controller/apply.ts';
+import { naming } from '../controller/conditions.ts';
+import { hostFault, type Inherited } from './inheritance.ts';
+import { cleanupFinalizer, gatewayName, isRoot, lineageOf, namespaceOf, tenantUidLabel } from './names.ts';
+
+/** The namespace that a Tenant was created in, as a parent. */
+export type Parent =
+  | { state: 'ready'; namespace: KubeObject }
+  /** Root has none. */
+  | { state: 'none' }
+  /** No namespace of a tenant, or one whose Tenant does not exist. */
+  | { state: 'missing' | 'ending' };
+
+/** All that a plan is made from. Objects are as the caches hold them. */
+export interface Observed {
+  tenant: Tenant;
+  parent: Parent;
+  inherited: Inherited;
+  /** The tenant's own namespace, whoever made it. */
+  namespace: KubeObject | undefined;
+  /** TenantGateway `cozystack` in it. */
+  gateway: KubeObject | undefined;
+  /** Names of the Tenants in it, without the tenant itself. */
+  children: readonly string[];
+}
+
+export type Action =
+  | { do: 'hold' }
+  | { do: 'release' }
+  | { do: 'apply'; what: 'namespace' | 'gateway'; desired: KubeObject }
+  | { do: 'delete'; what: 'namespace' | 'gateway'; object: KubeObject };
+
+/** What Ready says. */
+export interface Verdict {
+  ready: boolean;
+  reason: string;
+  message: string;
+}
+
+export interface Plan {
+  actions: Action[];
+  /** Undefined where what is done now comes back as an event, and there is nothing to say until then. */
+  verdict: Verdict | undefined;
+}
+
+/** What to do for a tenant now. Pure; what it does not yet know of (the uid of a namespace to be made) comes with the next event. */
+export const plan = (observed: Observed): Plan => (observed.tenant.metadata.deletionTimestamp ? planEnd(observed) : planLife(observed));
+
+const planLife = (observed: Observed): Plan => {
+  const { tenant, namespace } = observed;
+  const name = targetOf(tenant);
+  const hold: Action[] = tenant.metadata.finalizers?.includes(cleanupFinalizer) ? [] : [{ do: 'hold' }];
+  const obstacle = obstacleOf(observed);
+  if (obstacle) return { actions: hold, verdict: { ready: false, ...obstacle } };
+  const actions = [...hold, { do: 'apply', what: 'namespace', desired: namespaceFor(observed) } satisfies Action];
+  if (!namespace) return { actions, verdict: undefined };
+
+  const gateway = planGateway(observed, namespace);
+  actions.push(...gateway.actions);
+  const pending = gateway.actions.length > 0 && !observed.gateway;
+  return { actions, verdict: pending ? undefined : (gateway.verdict ?? { ready: true, reason: 'Reconciled', message: `Namespace ${name} has what the tenant gets` }) };
+};
+
+/** What keeps a tenant from having its namespace. */
+const obstacleOf = ({ tenant, parent, inherited, namespace }: Observed): Omit<Verdict, 'ready'> | undefined => {
+  const created = tenant.metadata.namespace!;
+  const name = targetOf(tenant);
+  if (parent.state === 'missing')
+    return { reason: 'ParentNotFound', message: `${created} is not the namespace of an existing tenant; create the tenant above first, or this one in the namespace of a tenant` };
+  if (parent.state === 'ending') return { reason: 'ParentTerminating', message: `The tenant above, or its namespace ${created}, is being deleted; nothing new is made below it` };
+  const fault = hostFault(inherited.host);
+  if (fault) return { reason: 'InvalidHost', message: fault };
+  if (namespace && !isOurs(namespace, tenant, ownerOf(parent)))
+    return {
+      reason: 'NamespaceNotOwned',
+      message: `Namespace ${name} exists and was not made for this tenant; it is left alone: delete it or choose another name for the tenant`,
+    };
+  if (namespace?.metadata.deletionTimestamp) return { reason: 'NamespaceTerminating', message: `Namespace ${name} is being deleted; it is made anew when it is gone` };
+  return undefined;
+};
+
+const planGateway = ({ tenant, inherited, gateway }: Observed, namespace: KubeObject): { actions: Action[]; verdict?: Verdict } => {
+  const ours = gateway && isGatewayOurs(gateway, namespace);
+  if (!tenant.spec?.gateway) return { actions: ours && !gateway.metadata.deletionTimestamp ? [{ do: 'delete', what: 'gateway', object: gateway }] : [] };
+  if (!inherited.host)
+    return { actions: [], verdict: { ready: false, reason: 'HostRequired', message: 'An own gateway needs a host: set spec.host, here or on a tenant above' } };
+  if (gateway && !ours)
+    return {
+      actions: [],
+      verdict: { ready: false, reason: 'GatewayNotOwned', message: `TenantGateway ${targetOf(tenant)}/${gatewayName} exists and was not made for this tenant; it is left alone: delete it or set spec.gateway to false` },
+    };
+  if (gateway?.metadata.deletionTimestamp)
+    return { actions: [], verdict: { ready: false, reason: 'GatewayTerminating', message: `TenantGateway ${gatewayName} is being deleted; it is made anew when it is gone` } };
+  return { actions: [{ do: 'apply', what: 'gateway', desired: gatewayFor(inherited.host, namespace) }] };
+};
+
+/** Children first, then the gateway, then the namespace; the Tenant goes when all of that is gone. */
+const planEnd = (observed: Observed): Plan => {
+  const { tenant, parent, namespace, gateway, children } = observed;
+  const name = targetOf(tenant);
+  const root = isRootTenant(tenant);
+  if (!tenant.metadata.finalizers?.includes(cleanupFinalizer)) return { actions: [], verdict: undefined };
+  if (children.length > 0)
+    return {
+      actions: [],
+      verdict: { ready: false, reason: 'ChildrenExist', message: `Deletion waits for the tenants in namespace ${name}: ${naming(children)}; delete them first` },
+    };
+  const ours = namespace && isOurs(namespace, tenant, ownerOf(parent));
+  if (!ours) return { actions: [{ do: 'release' }], verdict: undefined };
+  if (gateway && isGatewayOurs(gateway, namespace)) {
+    return {
+      actions: gateway.metadata.deletionTimestamp ? [] : [{ do: 'delete', what: 'gateway', object: gateway }],
+      verdict: { ready: false, reason: 'Terminating', message: `Deletion waits for TenantGateway ${name}/${gatewayName}` },
+    };
+  }
+  if (root) return { actions: [{ do: 'apply', what: 'namespace', desired: bareNamespace(name) }, { do: 'release' }], verdict: undefined };
+  return {
+    actions: namespace.metadata.deletionTimestamp ? [] : [{ do: 'delete', what: 'namespace', object: namespace }],
+    verdict: { ready: false, reason: 'Terminating', message: `Deletion waits for namespace ${name}, which is being emptied; its status tells what is left in it` },
+  };
+};
+
+const targetOf = ({ metadata: { namespace, name } }: Tenant): string => namespaceOf(namespace!, name!);
+const ownerOf = (parent: Parent): KubeObject | undefined => (parent.state === 'ready' ? parent.namespace : undefined);
+const isRootTenant = ({ metadata: { namespace, name } }: Tenant): boolean => isRoot(namespace!, name!);
+
+/**
+ * Whether a namespace was made for this very tenant. Root's comes with the manifests, marked as ours. Without the uid
+ * (someone took the label off) our mark and the parent as controller say so; another tenant's uid never does.
+ */
+export const isOurs = (namespace: KubeObject, tenant: Tenant, parent?: KubeObject): boolean => {
+  if (isRootTenant(tenant)) return isManaged(namespace);
+  const uid = namespace.metadata.labels?.[tenantUidLabel];
+  if (uid !== undefined) return uid === tenant.metadata.uid;
+  return isManaged(namespace) && parent !== undefined && controllerOf(namespace)?.uid === parent.metadata.uid;
+};
+
+export const isGatewayOurs = (gateway: KubeObject, namespace: KubeObject): boolean => controllerOf(gateway)?.uid === namespace.metadata.uid;
+
+/** Only what the manifests gave it. */
+const bareNamespace = (name: string): KubeObject => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels: { ...managedBy } } });
+
+const ownedBy = ({ metadata: { name, uid } }: KubeObject) => [{ apiVersion: 'v1', kind: 'Namespace', name: name!, uid: uid!, controller: true, blockOwnerDeletion: true }];
+
+const namespaceFor = ({ tenant, parent, inherited }: Observed): KubeObject => {
+  const name = targetOf(tenant);
+  const { host, gateway, ingress, etcd, monitoring, seaweedfs, schedulingClass } = inherited;
+  return {
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    metadata: {
+      name,
+      labels: {
+        ...managedBy,
+        [tenantUidLabel]: tenant.metadata.uid!,
+        ...Object.fromEntries(lineageOf(name).map((ancestor) => [`tenant.cozystack.io/${ancestor}`, ''])),
+        'namespace.cozystack.io/etcd': etcd,
+        'namespace.cozystack.io/ingress': ingress,
+        'namespace.cozystack.io/gateway': gateway,
+        'namespace.cozystack.io/monitoring': monitoring,
+        'namespace.cozystack.io/seaweedfs': seaweedfs,
+        'namespace.cozystack.io/host': host,
+        ...(schedulingClass && { 'scheduler.cozystack.io/scheduling-class': schedulingClass }),
+      },
+      ...(parent.state === 'ready' && { ownerReferences: ownedBy(parent.namespace) }),
+    },
+  };
+};
+
+const gatewayFor = (apex: string, namespace: KubeObject): KubeObject => ({
+  apiVersion: 'gateway.cozystack.io/v1alpha1',
+  kind: 'TenantGateway',
+  metadata: { name: gatewayName, namespace: namespace.metadata.name, labels: { ...managedBy }, ownerReferences: ownedBy(namespace) },
+  spec: { apex },
+});

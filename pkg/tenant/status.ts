@@ -1,0 +1,20 @@
+import type { Tenant, TenantStatus } from '../../api/apps/v1alpha1/tenant.ts';
+import { toConditions } from '../controller/conditions.ts';
+import type { Inherited } from './inheritance.ts';
+import { namespaceOf } from './names.ts';
+import type { Verdict } from './plan.ts';
+
+/** The status to write. */
+export const statusOf = ({ metadata, status }: Tenant, { host, gateway }: Inherited, { ready, reason, message }: Verdict, now: number): TenantStatus => ({
+  observedGeneration: metadata.generation,
+  namespace: namespaceOf(metadata.namespace!, metadata.name!),
+  ...(host && { host }),
+  ...(gateway && { gateway }),
+  conditions: toConditions([{ type: 'Ready', status: ready ? 'True' : 'False', reason, message }], status?.conditions, metadata.generation, now),
+});
+
+/** Whether Ready turns, or turns out otherwise than before: worth an event. */
+export const isNews = ({ status }: Tenant, { ready, reason }: Verdict): boolean => {
+  const before = status?.conditions?.find(({ type }) => type === 'Ready');
+  return before?.reason !== reason || before.status !== (ready ? 'True' : 'False');
+};
