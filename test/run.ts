@@ -1,6 +1,7 @@
 import path from 'node:path';
 import Mocha from 'mocha';
 import { runAtEnd } from './lifecycle.ts';
+import { prepare } from './prepare.ts';
 import { findTestFiles, parseRunnerOptions, type RunnerOptions } from './runner/files.ts';
 import { Outcome, print } from './runner/outcome.ts';
 import { follow, testsOf } from './runner/reporter.ts';
@@ -10,6 +11,9 @@ const root = path.dirname(import.meta.dirname);
 
 const main = async (outcome: Outcome): Promise<void> => {
   const options = parseRunnerOptions(process.argv.slice(2));
+  const files = await findTestFiles(root, options);
+  outcome.running = 'preparing the control plane';
+  await prepare(files, print).catch((error: unknown) => outcome.fail(outcome.running, error));
   const watchdog = startWatchdog(options.totalTimeoutMs, options.graceMs, () => {
     outcome.fail(outcome.running, new Error(`the run took longer than ${options.totalTimeoutMs / 1000} s, and this was running`));
     outcome.running = '';
@@ -24,9 +28,8 @@ const main = async (outcome: Outcome): Promise<void> => {
   // While tests run, mocha handles these: it knows which test to blame.
   process.on('uncaughtException', stray);
 
-  const mocha = new Mocha({ timeout: options.timeoutMs, forbidOnly: true, reporter: Silent, rootHooks: { afterAll: runAtEnd } });
+  const mocha = new Mocha({ timeout: options.timeoutMs, forbidOnly: true, reporter: Silent, rootHooks: { afterAll: () => runAtEnd(outcome.failed > 0) } });
   if (options.grep !== undefined) mocha.grep(new RegExp(options.grep));
-  const files = await findTestFiles(root, options);
   for (const file of files) await load(mocha, file, outcome);
   const planned = testsOf(mocha.suite).filter(matches(options));
   if (planned.length === 0 && outcome.failed === 0) outcome.fail('nothing to run', new Error(`no test matches ${process.argv.slice(2).join(' ') || 'the project\'s patterns'}`));

@@ -82,10 +82,9 @@ export class Child {
     const child = spawn(command ?? executable, command ? [...prefix, executable, ...args] : args, { stdio: ['ignore', log, log], detached: true });
     closeSync(log);
     this.#process = child;
-    const killNow = (): void => void child.kill('SIGKILL');
-    process.once('exit', killNow);
+    killAtExit(child);
     const ended = (reason: string): void => {
-      process.off('exit', killNow);
+      alive.delete(child);
       if (this.#process !== child) return;
       this.#process = undefined;
       if (!this.#wanted) return;
@@ -98,14 +97,20 @@ export class Child {
   }
 }
 
-let prefix: string[] | undefined;
+const alive = new Set<ChildProcess>();
+
+/** For platforms where the kernel does not do it. One listener for all: Node warns about many. */
+const killAtExit = (child: ChildProcess): void => {
+  process.off('exit', killAll).once('exit', killAll);
+  alive.add(child);
+};
+const killAll = (): void => alive.forEach((child) => child.kill('SIGKILL'));
+
 /** Where the platform has it, the kernel ends the child when this process dies, even by SIGKILL. */
 const dieWithParent = (): string[] => {
-  prefix ??= (process.env['PATH'] ?? '').split(path.delimiter)
-    .map((folder) => path.join(folder, 'setpriv'))
-    .filter((file) => process.platform === 'linux' && isExecutable(file))
-    .slice(0, 1).flatMap((file) => [file, '--pdeathsig', 'KILL', '--']);
-  return prefix;
+  if (process.platform !== 'linux') return [];
+  const setpriv = (process.env['PATH'] ?? '').split(path.delimiter).map((folder) => path.join(folder, 'setpriv')).find(isExecutable);
+  return setpriv === undefined ? [] : [setpriv, '--pdeathsig', 'KILL', '--'];
 };
 
 const isExecutable = (file: string): boolean => {

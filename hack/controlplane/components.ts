@@ -28,6 +28,7 @@ interface Module { sources: Record<ComponentName, Source>; ldflags: string; cach
 
 const moduleFolder = import.meta.dirname;
 const heartbeatMs = 30_000;
+const buildWithinMs = 60 * 60_000;
 
 /**
  * Finds every component in KUBEBUILDER_ASSETS or in the cache, and builds what is in neither from `go.mod` beside this
@@ -128,7 +129,7 @@ const build = async ({ missing, module: { sources, ldflags, goVersion }, cache, 
   const poll = setInterval(() => void announce().catch(() => {}), 1000);
   try {
     const go = spawn('go', ['build', '-v', '-ldflags', ldflags, '-o', folder + path.sep, ...missing.map((name) => sources[name].goPackage)],
-      { cwd: moduleFolder, env: environment, stdio: ['ignore', 'ignore', 'pipe'] });
+      { cwd: moduleFolder, env: environment, stdio: ['ignore', 'ignore', 'pipe'], timeout: buildWithinMs });
     const killed = (): void => void go.kill();
     process.once('exit', killed);
     const tail: string[] = [];
@@ -142,9 +143,9 @@ const build = async ({ missing, module: { sources, ldflags, goVersion }, cache, 
         if (tail.length > 40) tail.shift();
       }
     });
-    const [code] = (await once(go, 'close')) as [number | null];
+    const [code, signal] = (await once(go, 'close')) as [number | null, string | null];
     process.off('exit', killed);
-    if (code !== 0) throw new Error(`go build failed (exit code ${code}):\n${tail.join('\n')}`);
+    if (code !== 0) throw new Error(`go build failed (${signal ?? `exit code ${code}`}) after ${elapsed()}:\n${tail.join('\n')}`);
     await announce();
     for (const name of missing) await rename(path.join(folder, sources[name].executable), path.join(cache, name));
   } finally {

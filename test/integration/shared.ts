@@ -15,10 +15,18 @@ export const sharedControlPlane = (): Promise<ControlPlane> => {
 /** A control plane for tests that stop its parts or need other flags; stopped when the run is over, if not before. */
 export const ownControlPlane = async (options: Omit<ControlPlaneOptions, 'directory'> = {}): Promise<ControlPlane> => {
   const directory = await mkdtemp(path.join(tmpdir(), 'controlplane-'));
-  const controlPlane = await ControlPlane.start({ directory, log: (line) => console.log(`  ${line}`), ...options });
-  atEnd(async () => {
+  const remove = (): Promise<void> => rm(directory, { recursive: true, force: true });
+  let controlPlane: ControlPlane;
+  try {
+    controlPlane = await ControlPlane.start({ directory, log: (line) => console.log(`  ${line}`), ...options });
+  } catch (error) {
+    await remove(); // the error carries the log's tail
+    throw error;
+  }
+  atEnd(async (failed) => {
     await controlPlane.stop();
-    await rm(directory, { recursive: true, force: true });
+    if (failed) console.log(`  the control plane's data and logs are kept in ${directory}`);
+    else await remove();
   });
   return controlPlane;
 };

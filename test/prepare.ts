@@ -1,0 +1,12 @@
+import { findComponents } from '../hack/controlplane/components.ts';
+import { crdDocuments, crdSets } from '../hack/crds/crds.ts';
+
+/**
+ * Builds and downloads what the given test files need, before any of their timeouts runs: this takes minutes on a machine
+ * where nothing was prepared, and a second otherwise.
+ */
+export const prepare = async (files: readonly string[], log: (line: string) => void): Promise<void> => {
+  if (!files.some((file) => /^test\/(integration|contract)\//.test(file))) return;
+  await findComponents({ log });
+  for (const set of crdSets) await crdDocuments(set);
+};
