@@ -11,8 +11,6 @@ interface Term {
 /** A parsed field selector (fields.ParseSelector of apimachinery): all terms must hold. */
 export interface FieldSelector {
   readonly empty: boolean;
-  /** The value that a field must equal, where the selector says so. */
-  required(field: string): string | undefined;
   matches(object: KubeObject): boolean;
 }
 
@@ -22,20 +20,16 @@ export interface FieldSelector {
  */
 export const parseFieldSelector = (text: string, definition: ResourceDefinition): FieldSelector => {
   const terms = splitTerms(text).map((term) => parseTerm(term, definition));
-  return {
-    empty: terms.length === 0,
-    required: (field) => terms.find((term) => term.equal && term.field === field)?.value,
-    matches: (object) => terms.every(({ field, value, equal }) => (fieldValue(object, field) === value) === equal),
-  };
+  return { empty: terms.length === 0, matches: (object) => terms.every(({ field, value, equal }) => (fieldValue(object, field) === value) === equal) };
 };
 
-const splitTerms = (text: string): string[] => text.split(/(?<!\\)(?:\\\\)*,/).filter((term) => term !== '');
+/** Cuts at commas that no backslash precedes. */
+const splitTerms = (text: string): string[] => (text.match(/(?:\\.|[^,\\])+|\\$/gs) ?? []);
 
 const parseTerm = (term: string, definition: ResourceDefinition): Term => {
-  const match = /^((?:[^\\=!]|\\.)*)(!=|==|=)(.*)$/s.exec(term);
-  if (!match) throw StatusError.badRequest(`invalid selector: '${term}'; can't understand '${term}'`);
-  const [, field = '', operator, escaped = ''] = match;
-  if (/(?<!\\)(?:\\\\)*=/.test(escaped)) throw StatusError.badRequest(`invalid field selector: invalid field value: ${escaped}: unescaped character in field selector`);
+  const [, field = '', operator, escaped = ''] = /^([^=!\\]*)(!=|==|=)(.*)$/s.exec(term) ?? [];
+  if (!operator) throw StatusError.badRequest(`invalid selector: '${term}'; can't understand '${term}'`);
+  if (!/^(?:[^\\=,]|\\[\\=,])*$/.test(escaped)) throw StatusError.badRequest(`invalid field selector: invalid field value: ${escaped}: unescaped or wrongly escaped character`);
   const supported = ['metadata.name', 'metadata.namespace', ...definition.selectableFields.map((path) => path.slice(1))];
   if (!supported.includes(field)) throw StatusError.badRequest(`field label not supported: ${field}`);
   return { field, value: escaped.replace(/\\(.)/gs, '$1'), equal: operator !== '!=' };

@@ -1,0 +1,80 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createSecureServer, type Http2SecureServer, type Http2ServerRequest, type Http2ServerResponse, type ServerHttp2Session } from 'node:http2';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Apps } from './express-apps.ts';
+
+/** A serving certificate with its key, PEM. */
+export interface ServingCertificate {
+  cert: string;
+  key: string;
+}
+
+/**
+ * One TLS port for HTTP/2 and HTTP/1.1. A client certificate is asked for and never required: authenticators judge it.
+ * The front proxy puts all users on few connections, so what one connection may do is wide; time-outs bound idlers.
+ */
+export class Listener {
+  readonly #server: Http2SecureServer;
+  readonly #sessions = new Set<ServerHttp2Session>();
+  readonly #sockets = new Set<Socket>();
+
+  constructor(apps: Apps, certificate: ServingCertificate) {
+    this.#server = createSecureServer({
+      ...certificate,
+      allowHTTP1: true,
+      requestCert: true,
+      rejectUnauthorized: false,
+      minVersion: 'TLSv1.2',
+      maxSessionMemory: 1000,
+      maxHeaderListPairs: 4096,
+      settings: { maxConcurrentStreams: 1000, maxHeaderListSize: 1 << 20, initialWindowSize: 256 * 1024 },
+      streamResetBurst: 5000,
+      streamResetRate: 500,
+    } as Parameters<typeof createSecureServer>[0]);
+    this.#server.on('request', (request: Http2ServerRequest | IncomingMessage, response: Http2ServerResponse | ServerResponse) => {
+      if (request.httpVersionMajor >= 2) apps.http2(request as never, response as never);
+      else apps.http1(request as never, response as never);
+    });
+    this.#server.on('session', (session) => {
+      this.#sessions.add(session);
+      session.on('close', () => this.#sessions.delete(session));
+      session.on('error', () => undefined); // its streams tell whoever waits on them
+    });
+    this.#server.on('secureConnection', (socket: Socket) => {
+      this.#sockets.add(socket);
+      socket.on('close', () => this.#sockets.delete(socket));
+      socket.on('error', () => undefined); // a peer that breaks off
+    });
+    this.#server.on('tlsClientError', () => undefined); // a peer that does not trust us, or is no TLS peer
+  }
+
+  /** Serves new connections with another certificate. */
+  useCertificate(certificate: ServingCertificate): void {
+    this.#server.setSecureContext({ ...certificate, minVersion: 'TLSv1.2' });
+  }
+
+  /** @returns the port that was taken */
+  listen(address: string, port: number): Promise<number> {
+    return new Promise((resolve, reject) => {
+      this.#server.once('error', reject);
+      this.#server.listen(port, address, () => {
+        this.#server.off('error', reject);
+        this.#server.on('error', () => undefined);
+        resolve((this.#server.address() as AddressInfo).port);
+      });
+    });
+  }
+
+  /** Takes no new requests, waits for those under way, and cuts off what is left when the time is over. */
+  async close(graceMs: number): Promise<void> {
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    for (const session of this.#sessions) session.close();
+    (this.#server as unknown as { closeIdleConnections?: () => void }).closeIdleConnections?.();
+    const cutOff = setTimeout(() => {
+      for (const session of this.#sessions) session.destroy();
+      for (const socket of this.#sockets) socket.destroy();
+    }, graceMs);
+    await closed;
+    clearTimeout(cutOff);
+  }
+}

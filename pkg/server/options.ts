@@ -1,0 +1,114 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { defaultTrustedGroups } from '../admission/field-gate.ts';
+import { loadRestConfig, type RestConfig } from '../kube/config.ts';
+import { booleanValue, integerValue, type Flags } from './flags.ts';
+
+/** What the command line decides, complete and checked. */
+export interface ServerConfig {
+  readonly bindAddress: string;
+  readonly port: number;
+  readonly certFile: string;
+  readonly keyFile: string;
+  readonly host: RestConfig;
+  readonly namespace: string;
+  readonly serviceName: string;
+  readonly trustedGroups: readonly string[];
+  readonly anonymous: boolean;
+  readonly tokenAudiences: readonly string[];
+  readonly alwaysAllowPaths: readonly string[];
+  readonly maxInFlight: number;
+  readonly maxMutatingInFlight: number;
+  readonly runLoop: boolean;
+  readonly logLevel: string;
+  readonly shutdownDelaySeconds: number;
+  /** Unique among replicas. */
+  readonly identity: string;
+}
+
+const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'];
+
+/** The command line's settings, each with its default. */
+export class ServerOptions {
+  bindAddress = '0.0.0.0';
+  port = 6443;
+  certFile = '';
+  keyFile = '';
+  kubeconfig = '';
+  namespace = 'cozy-system';
+  serviceName = 'tenant-apiserver';
+  trustedGroups: string[] = [];
+  anonymous = true;
+  tokenAudiences: string[] = [];
+  alwaysAllowPaths = ['/healthz', '/livez', '/readyz'];
+  maxInFlight = 400;
+  maxMutatingInFlight = 200;
+  runLoop = true;
+  logLevel = 'info';
+  shutdownDelaySeconds = 0;
+
+  addFlags(flags: Flags): void {
+    const text = (name: 'bindAddress' | 'certFile' | 'keyFile' | 'kubeconfig' | 'namespace' | 'serviceName' | 'logLevel', flag: string, value: string, help: string): void =>
+      flags.add({ name: flag, value, help, default: this[name], set: (given) => void (this[name] = given) });
+    const number = (name: 'port' | 'maxInFlight' | 'maxMutatingInFlight' | 'shutdownDelaySeconds', flag: string, value: string, help: string): void =>
+      flags.add({ name: flag, value, help, default: String(this[name]), set: (given) => void (this[name] = integerValue(flag, given)) });
+    const toggle = (name: 'anonymous' | 'runLoop', flag: string, help: string): void =>
+      flags.add({ name: flag, help, default: String(this[name]), set: (given) => void (this[name] = booleanValue(flag, given)) });
+
+    text('bindAddress', 'bind-address', 'address', 'address to listen on');
+    number('port', 'secure-port', 'port', 'port to listen on, for HTTP/2 and HTTP/1.1 over TLS');
+    text('certFile', 'tls-cert-file', 'path', 'serving certificate, reloaded when it changes; without it the replicas share one that the leader issues');
+    text('keyFile', 'tls-private-key-file', 'path', 'private key of the serving certificate');
+    text('kubeconfig', 'kubeconfig', 'path', "how to reach the kube-apiserver; without it the pod's own ServiceAccount is used");
+    text('namespace', 'namespace', 'name', "the server's own namespace: of its Service, Lease, serving Secret and fences");
+    text('serviceName', 'service-name', 'name', 'name of the Service that the APIServices point at; the serving certificate is issued for it');
+    flags.add({
+      name: 'trusted-group',
+      value: 'group',
+      help: `group whose members may set a tenant's host; may be repeated, and replaces the default list`,
+      default: defaultTrustedGroups.join(', '),
+      set: (group) => void this.trustedGroups.push(group),
+    });
+    toggle('anonymous', 'anonymous-auth', 'let requests without credentials in as system:anonymous, for authorization to judge');
+    flags.add({
+      name: 'api-audience',
+      value: 'audience',
+      help: 'audience that bearer tokens must be for; may be repeated; without it the kube-apiserver decides',
+      default: '',
+      set: (audience) => void this.tokenAudiences.push(audience),
+    });
+    flags.add({
+      name: 'authorization-always-allow-paths',
+      value: 'paths',
+      help: 'paths that need no authorization, separated by commas',
+      default: this.alwaysAllowPaths.join(','),
+      set: (paths) => void (this.alwaysAllowPaths = paths.split(',').filter(Boolean)),
+    });
+    number('maxInFlight', 'max-requests-inflight', 'count', 'reading requests at a time; more are answered 429');
+    number('maxMutatingInFlight', 'max-mutating-requests-inflight', 'count', 'writing requests at a time; more are answered 429');
+    toggle('runLoop', 'run-loop', 'take part in leader election and, as the leader, run the loop');
+    number('shutdownDelaySeconds', 'shutdown-delay-seconds', 'seconds', 'how long to go on serving, not ready, after a signal to stop');
+    text('logLevel', 'log-level', 'level', `one of ${logLevels.join(', ')}`);
+  }
+
+  /** Every fault, without I/O. */
+  validate(): string[] {
+    const faults: string[] = [];
+    if (this.port < 0 || this.port > 65535) faults.push('--secure-port must be between 0 and 65535 (0 takes a free port)');
+    if (Boolean(this.certFile) !== Boolean(this.keyFile)) faults.push('--tls-cert-file and --tls-private-key-file go together');
+    if (!this.namespace) faults.push('--namespace must not be empty');
+    if (!this.serviceName) faults.push('--service-name must not be empty');
+    if (!logLevels.includes(this.logLevel)) faults.push(`--log-level must be one of ${logLevels.join(', ')}`);
+    return faults;
+  }
+
+  /** Fills gaps and reads files; the network waits for run(). */
+  async complete(): Promise<ServerConfig> {
+    return Object.freeze({
+      ...this,
+      host: await loadRestConfig(this.kubeconfig || undefined),
+      trustedGroups: this.trustedGroups.length > 0 ? this.trustedGroups : defaultTrustedGroups,
+      identity: `${hostname()}_${randomUUID()}`,
+    });
+  }
+}
