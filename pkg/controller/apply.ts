@@ -45,7 +45,7 @@ export const clientTarget = (client: KubeClient, resource: RestResource): Target
         body: object,
       }),
     delete: async (namespace, name, uid) => {
-      await client.json({ method: 'DELETE', path: pathOf(namespace, name), body: { preconditions: { uid }, propagationPolicy: 'Background' } });
+      await client.json({ method: 'DELETE', path: pathOf(namespace, name), body: { apiVersion: 'meta.k8s.io/v1', kind: 'DeleteOptions', preconditions: { uid }, propagationPolicy: 'Background' } });
     },
   };
 };

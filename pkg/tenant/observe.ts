@@ -1,4 +1,5 @@
 import type { Tenant } from '../../api/apps/v1alpha1/tenant.ts';
+import type { TenantGateway } from '../../api/gateway/v1alpha1/tenantgateway.ts';
 import type { KubeObject } from '../../api/meta/v1/types.ts';
 import { isManaged } from '../controller/apply.ts';
 import type { Informer, InformerOptions } from '../controller/informer.ts';
@@ -11,7 +12,7 @@ export interface TenantCaches {
   tenants: Informer<Tenant>;
   /** All namespaces, metadata only: also those that are not ours, so that none is taken over. */
   namespaces: Informer;
-  gateways: Informer;
+  gateways: Informer<TenantGateway>;
 }
 
 export const tenantInformer: InformerOptions<Tenant> = {

@@ -1,0 +1,112 @@
+import type { Tenant } from '../../api/apps/v1alpha1/tenant.ts';
+import type { TenantGateway } from '../../api/gateway/v1alpha1/tenantgateway.ts';
+import { clientTarget, collectionPath, storeTarget, type RestResource } from '../../pkg/controller/apply.ts';
+import { EventRecorder } from '../../pkg/controller/events.ts';
+import { fromReflector, fromStore, Informer, type InformerOptions } from '../../pkg/controller/informer.ts';
+import { LeaderElection, type LeaderElectionOptions } from '../../pkg/controller/leader-election.ts';
+import type { Log } from '../../pkg/controller/log.ts';
+import { leaseName } from '../../pkg/controller/permissions.ts';
+import { updateRoute } from '../../pkg/gateway/apply.ts';
+import { gatewayController } from '../../pkg/gateway/controller.ts';
+import { certificateInformer, managedSelector, namespaceInformer, routeInformer, tenantGatewayInformer } from '../../pkg/gateway/observe.ts';
+import { certificates, gateways, httpRoutes, issuers, type Certificate, type Gateway, type HttpRoute } from '../../pkg/gateway/types.ts';
+import type { KubeClient } from '../../pkg/kube/client.ts';
+import type { Store } from '../../pkg/storage/store.ts';
+import { tenantController } from '../../pkg/tenant/controller.ts';
+import { tenantInformer } from '../../pkg/tenant/observe.ts';
+import type { KubeObject } from '../../api/meta/v1/types.ts';
+
+export interface LoopOptions {
+  client: KubeClient;
+  tenants: Store;
+  gateways: Store;
+  /** Unlike any other replica's, earlier runs included. */
+  identity: string;
+  /** Of the Lease. */
+  namespace?: string;
+  log: Log;
+  /** Keys that each controller works on at a time. */
+  workers?: number;
+  electionOptions?: Partial<Pick<LeaderElectionOptions, 'leaseDurationMs' | 'renewDeadlineMs' | 'retryPeriodMs' | 'name'>>;
+}
+
+export interface Loop {
+  isLeader(): boolean;
+  /** Finishes what is under way and gives the lease back. */
+  stop(): Promise<void>;
+}
+
+/** Competes for the lease and, while leading, makes tenants and gateways what they should be. */
+export const startLoop = (options: LoopOptions): Loop => {
+  const { client, identity, namespace = 'cozy-system', log, electionOptions } = options;
+  const election = new LeaderElection({ client, namespace, name: leaseName, identity, log, ...electionOptions });
+  let term: Term | undefined;
+  election.run({
+    onStartedLeading: () => {
+      term = beginTerm(options);
+    },
+    onStoppedLeading: async () => {
+      await term?.end();
+      term = undefined;
+    },
+  });
+  return { isLeader: () => election.isLeader, stop: () => election.stop() };
+};
+
+interface Term {
+  end(): Promise<void>;
+}
+
+const namespaces: RestResource = { apiVersion: 'v1', kind: 'Namespace', plural: 'namespaces' };
+
+/** Caches begin anew with each term: what was seen in an earlier one is out of date. */
+const beginTerm = ({ client, tenants, gateways: tenantGateways, identity, log, workers }: LoopOptions): Term => {
+  const watched = <T extends KubeObject>(resource: RestResource, informerOptions: InformerOptions<T>, selection: { labelSelector?: string; metadataOnly?: boolean } = {}): Informer<T> =>
+    new Informer<T>(
+      fromReflector({ client, path: collectionPath(resource), ...selection, onError: (error) => log.warn({ err: error, resource: resource.plural }, 'watch interrupted') }),
+      informerOptions,
+    );
+  const ours = { labelSelector: managedSelector };
+  const caches = {
+    tenants: new Informer<Tenant>(fromStore(tenants), tenantInformer),
+    tenantGateways: new Informer<TenantGateway>(fromStore(tenantGateways), tenantGatewayInformer),
+    namespaces: watched(namespaces, namespaceInformer, { metadataOnly: true }),
+    routes: watched<HttpRoute>(httpRoutes, routeInformer),
+    gateways: watched<Gateway>(gateways, {}, ours),
+    issuers: watched(issuers, {}, ours),
+    certificates: watched<Certificate>(certificates, certificateInformer, ours),
+  };
+  const events = new EventRecorder({ client, log, instance: identity });
+  const controllers = [
+    tenantController({
+      caches: { tenants: caches.tenants, namespaces: caches.namespaces, gateways: caches.tenantGateways },
+      targets: { tenants, status: storeTarget(tenants), namespace: clientTarget(client, namespaces), gateway: storeTarget(tenantGateways) },
+      events,
+      log,
+      workers,
+    }),
+    gatewayController({
+      caches,
+      targets: {
+        status: storeTarget(tenantGateways),
+        gateway: clientTarget(client, gateways),
+        issuer: clientTarget(client, issuers),
+        certificate: clientTarget(client, certificates),
+        redirect: clientTarget(client, httpRoutes),
+      },
+      updateRoute: (update) => updateRoute(client, update),
+      events,
+      log,
+      workers,
+    }),
+  ];
+  const informers = Object.values(caches);
+  for (const informer of informers) informer.start();
+  for (const controller of controllers) controller.start().catch((error: unknown) => log.error({ err: error }, 'a controller could not start'));
+  return {
+    end: async () => {
+      await Promise.all(controllers.map((controller) => controller.stop()));
+      await Promise.all(informers.map((informer) => informer.stop()));
+    },
+  };
+};

@@ -1,0 +1,50 @@
+import type { TenantGateway } from '../../api/gateway/v1alpha1/tenantgateway.ts';
+import { applyObject, collectionPath, deleteObject, fieldManager, type Target } from '../controller/apply.ts';
+import type { KubeClient } from '../kube/client.ts';
+import { hasCode } from '../kube/status-error.ts';
+import { isOurs, type Action, type Made } from './plan.ts';
+import type { RouteUpdate } from './route-status.ts';
+import { httpRoutes } from './types.ts';
+
+/** Where each thing that a gateway makes is written. */
+export type GatewayTargets = Record<Made, Target>;
+
+export interface Carried {
+  /** Objects that stand in the way, in words; what else is to be done is done nevertheless. */
+  refused: string[];
+  /** Something was made that comes back as an event. */
+  created: boolean;
+}
+
+export const carryOut = async (targets: GatewayTargets, gateway: TenantGateway, actions: readonly Action[]): Promise<Carried> => {
+  const carried: Carried = { refused: [], created: false };
+  for (const action of actions) {
+    if (action.do === 'delete') {
+      await deleteObject(targets[action.what], action.object);
+      continue;
+    }
+    const outcome = await applyObject(targets[action.what], action.desired, action.live, (live) => isOurs(live, gateway));
+    if (outcome.result === 'refused') carried.refused.push(outcome.message);
+    if (outcome.result === 'written' && !action.live) carried.created = true;
+  }
+  return carried;
+};
+
+/**
+ * Writes `status.parents` of a route. The list is atomic: an apply would drop the entries of other controllers or own
+ * them, so it is replaced under the version that it was read at.
+ */
+export const updateRoute = async (client: KubeClient, { route, parents }: RouteUpdate): Promise<void> => {
+  const { namespace, name, resourceVersion } = route.metadata;
+  try {
+    await client.json({
+      method: 'PATCH',
+      path: `${collectionPath(httpRoutes, namespace)}/${name}/status`,
+      query: { fieldManager },
+      contentType: 'application/merge-patch+json',
+      body: { metadata: { resourceVersion }, status: { parents } },
+    });
+  } catch (error) {
+    if (!hasCode(error, 404)) throw error; // the route is gone
+  }
+};

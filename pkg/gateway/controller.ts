@@ -1,0 +1,91 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { TenantGateway } from '../../api/gateway/v1alpha1/tenantgateway.ts';
+import type { KubeObject } from '../../api/meta/v1/types.ts';
+import { applyStatus, controllerOf, type Target } from '../controller/apply.ts';
+import { systemClock, type Clock } from '../controller/clock.ts';
+import { Controller } from '../controller/controller.ts';
+import type { EventRecorder } from '../controller/events.ts';
+import { keyOf, splitKey, type InformerHandlers } from '../controller/informer.ts';
+import type { Log } from '../controller/log.ts';
+import { carryOut, type GatewayTargets } from './apply.ts';
+import { controllerName, gatewayLabel, hostLabel } from './names.ts';
+import { gatewaysOf, observe, type GatewayCaches } from './observe.ts';
+import { plan } from './plan.ts';
+import { routeUpdates, type RouteUpdate } from './route-status.ts';
+import { statusOf } from './status.ts';
+import type { HttpRoute } from './types.ts';
+
+export interface GatewayControllerOptions {
+  caches: GatewayCaches;
+  targets: GatewayTargets & { status: Target };
+  updateRoute: (update: RouteUpdate) => Promise<void>;
+  events: Pick<EventRecorder, 'record'>;
+  log: Log;
+  workers?: number;
+  clock?: Clock;
+}
+
+/** Makes of each TenantGateway what it should be. Keys are `namespace/name` of TenantGateways. */
+export const gatewayController = ({ caches, targets, updateRoute, events, log, workers, clock = systemClock }: GatewayControllerOptions): Controller => {
+  const reconcile = async (key: string): Promise<void> => {
+    const { namespace, name } = splitKey(key);
+    const gateway = caches.tenantGateways.get(namespace, name);
+    const observed = gateway && observe(caches, gateway);
+    const todo = observed && plan(observed);
+    const carried = gateway && todo && (await carryOut(targets, gateway, todo.actions));
+    // Also for a gateway that is gone: routes must not go on saying that they are attached.
+    for (const update of routeUpdates(key, caches.routes.byIndex('gateway', key), todo?.attachments ?? [], todo?.leftOut ?? [], clock.now())) await updateRoute(update);
+    if (!carried || carried.created || gateway.metadata.deletionTimestamp) return;
+    const status = statusOf(gateway, { plan: todo, refused: carried.refused, missing: observed.missing, live: observed.live }, clock.now());
+    if (await applyStatus(targets.status, gateway, status)) await tell(gateway, status);
+  };
+
+  const tell = async (gateway: TenantGateway, { conditions }: NonNullable<TenantGateway['status']>): Promise<void> => {
+    const ready = conditions?.find(({ type }) => type === 'Ready');
+    const before = gateway.status?.conditions?.find(({ type }) => type === 'Ready');
+    if (!ready || (before?.status === ready.status && before.reason === ready.reason)) return;
+    await events.record(gateway, { type: ready.status === 'True' ? 'Normal' : 'Warning', reason: ready.reason, action: 'Reconcile', note: ready.message });
+  };
+
+  const controller = new Controller({ name: 'gateway', informers: Object.values(caches), reconcile, workers, log, clock });
+  const enqueue = (keys: readonly string[]): void => keys.forEach((key) => controller.queue.add(key));
+  const enqueueAll = (gateways: readonly TenantGateway[]): void => enqueue(gateways.map(keyOf));
+  const onAvailability = (): void => enqueueAll(caches.tenantGateways.list());
+
+  caches.tenantGateways.subscribe(onChange((gateway) => enqueue([keyOf(gateway)])));
+  caches.routes.subscribe({ ...onChange((route) => enqueue(gatewaysOf(route)), routeMatters), onAvailability });
+  const ofNamespace = ({ metadata: { name, labels } }: KubeObject): void => {
+    const owner = labels?.[gatewayLabel];
+    if (owner) enqueueAll(caches.tenantGateways.byIndex('namespace', owner));
+    enqueueAll(caches.tenantGateways.byIndex('attached', name!));
+  };
+  caches.namespaces.subscribe(onChange(ofNamespace, ({ metadata: { labels } }) => [labels?.[gatewayLabel], labels?.[hostLabel]]));
+  const ofOwner = (object: KubeObject): void => {
+    const owner = controllerOf(object);
+    if (owner?.kind === 'TenantGateway') enqueue([`${object.metadata.namespace}/${owner.name}`]);
+  };
+  caches.gateways.subscribe({ ...onChange(ofOwner), onAvailability });
+  caches.certificates.subscribe({ ...onChange(ofOwner), onAvailability });
+  caches.issuers.subscribe({ ...onChange(ofOwner, ({ metadata: { generation, labels, ownerReferences } }) => [generation, labels, ownerReferences]), onAvailability });
+  return controller;
+};
+
+/** Handlers that concern both what was and what is, and only where `matter` of the two differs. */
+const onChange = <T extends KubeObject>(concern: (object: T) => void, matter: (object: T) => unknown = (object) => object): InformerHandlers<T> => ({
+  onAdd: concern,
+  onDelete: concern,
+  onUpdate: (old, object) => {
+    if (isDeepStrictEqual(matter(old), matter(object))) return;
+    concern(old);
+    concern(object);
+  },
+});
+
+/** What other controllers say of a route is no concern. */
+const routeMatters = ({ spec, status, metadata: { labels, ownerReferences, managedFields } }: HttpRoute): unknown => [
+  spec,
+  labels,
+  ownerReferences,
+  managedFields?.length,
+  status?.parents?.filter((entry) => entry.controllerName === controllerName),
+];

@@ -1,0 +1,43 @@
+import { createHash } from 'node:crypto';
+
+export const gatewayLabel = 'namespace.cozystack.io/gateway';
+export const hostLabel = 'namespace.cozystack.io/host';
+
+/** Labels that Cozystack's own controller writes and others may select on. */
+export const compatibleManagedBy = { 'cozystack.io/managed-by': 'cozystack-controller' };
+
+/** Who writes into `status.parents` of routes. */
+export const controllerName = 'gateway.cozystack.io/tenantgateway-controller';
+
+/** The namespace of cert-manager, whose HTTP-01 solver routes attach to port 80. */
+export const certManagerNamespace = 'cozy-cert-manager';
+
+/** Names of what a TenantGateway `name` makes. */
+export const namesOf = (name: string) => ({
+  gateway: name,
+  issuer: `${name}-gateway`,
+  accountSecret: `${name}-acme-account`,
+  wildcardCertificate: `${name}-gateway-tls`,
+  redirect: `${name}-http-redirect`,
+});
+
+export const httpListener = 'http';
+
+/** `<first label>-<8 hex digits of the host's SHA-256>`, the host in lower case. */
+const hostKey = (host: string): string => {
+  const lower = host.toLowerCase();
+  return `${lower.split('.', 1)[0]}-${createHash('sha256').update(lower).digest('hex').slice(0, 8)}`;
+};
+
+export const hostListener = (host: string): string => `https-${hostKey(host)}`;
+export const childListener = (apex: string): string => `https-child-${hostKey(apex)}`;
+export const passthroughListener = (service: string): string => `tls-${service}`;
+
+/** Label values hold 63 characters, and cert-manager puts this name into labels: a long first label is cut, the hash tells hosts apart. */
+export const hostCertificate = (gateway: string, host: string): string => {
+  const key = hostKey(host);
+  const excess = `${gateway}-${key}-tls`.length - 63;
+  if (excess <= 0) return `${gateway}-${key}-tls`;
+  const kept = key.slice(0, Math.max(1, key.length - 9 - excess));
+  return `${gateway}-${kept.replace(/-+$/, '')}${key.slice(-9)}-tls`;
+};

@@ -1,0 +1,107 @@
+import type { ListenerStatus, TenantGateway, TenantGatewayStatus } from '../../api/gateway/v1alpha1/tenantgateway.ts';
+import type { Condition } from '../../api/meta/v1/types.ts';
+import type { RestResource } from '../controller/apply.ts';
+import { naming, toConditions, type Verdict } from '../controller/conditions.ts';
+import type { Plan } from './plan.ts';
+import { gatewayGroup, type Certificate, type Gateway, type Listener } from './types.ts';
+
+/** What a status is made from, after the plan was carried out. */
+export interface Outlook {
+  plan: Plan;
+  /** Objects that stand in the way, in words. */
+  refused: readonly string[];
+  missing: ReadonlySet<RestResource>;
+  live: { gateway: Gateway | undefined; certificates: readonly Certificate[] };
+}
+
+/** The status to write. What other controllers say is passed on here, and decides nothing. */
+export const statusOf = (gateway: TenantGateway, outlook: Outlook, now: number): TenantGatewayStatus => {
+  const listeners = listenerStatuses(outlook);
+  return {
+    observedGeneration: gateway.metadata.generation,
+    conditions: toConditions(verdicts(gateway, outlook, listeners), gateway.status?.conditions, gateway.metadata.generation, now),
+    listeners,
+  };
+};
+
+const verdicts = (gateway: TenantGateway, outlook: Outlook, listeners: readonly ListenerStatus[]): Verdict[] => {
+  const accepted = acceptance(gateway, outlook);
+  const programmed = passedOn('Programmed', outlook.live.gateway, 'GatewayNotProgrammed', `Gateway ${nameOf(gateway)} is not programmed: no data plane serves it yet`);
+  const certified = certification(outlook);
+  const served = service(outlook);
+  const unready = listeners.filter(({ ready }) => !ready).map(({ name }) => name);
+  const listening: Verdict =
+    unready.length > 0
+      ? { type: 'Ready', status: 'False', reason: 'ListenersNotReady', message: `Listeners are not ready: ${naming(unready)}` }
+      : { type: 'Ready', status: 'True', reason: 'Reconciled', message: `Gateway ${nameOf(gateway)} is programmed with ${listeners.length} listeners` };
+  const ready = [accepted, programmed, certified, served].find(({ status }) => status !== 'True') ?? listening;
+  return [accepted, programmed, certified, served, { ...ready, type: 'Ready', status: ready.status === 'True' ? 'True' : 'False' }];
+};
+
+const nameOf = ({ metadata: { namespace, name } }: TenantGateway): string => `${namespace}/${name}`;
+
+/** What keeps our own objects from being made comes before what the data plane says. */
+const acceptance = (gateway: TenantGateway, { plan, refused, missing, live }: Outlook): Verdict => {
+  const no = (reason: string, message: string): Verdict => ({ type: 'Accepted', status: 'False', reason, message });
+  if (plan.fault) return no('InvalidSpec', plan.fault);
+  if (missing.size > 0) return no('ApiMissing', `${missingApis(missing)}; this goes on by itself once it is there`);
+  if (refused.length > 0) return no('NotOwned', naming(refused, 5));
+  return passedOn(
+    'Accepted',
+    live.gateway,
+    'GatewayNotAccepted',
+    `Gateway ${nameOf(gateway)} was not accepted: is a data plane for GatewayClass ${gateway.spec.gatewayClassName || 'cilium'} installed?`,
+  );
+};
+
+const missingApis = (missing: ReadonlySet<RestResource>): string => {
+  const of = (group: string): string[] => [...missing].filter(({ apiVersion }) => apiVersion.startsWith(`${group}/`)).map(({ plural }) => plural);
+  const say = (group: string, product: string): string[] => (of(group).length > 0 ? [`${group}/v1 (${of(group).join(', ')}) is not installed: install the CRDs of ${product}`] : []);
+  return [...say(gatewayGroup, 'Gateway API, standard channel'), ...say('cert-manager.io', 'cert-manager')].join('; ');
+};
+
+const passedOn = (type: string, gateway: Gateway | undefined, reason: string, otherwise: string): Verdict => {
+  const said = conditionOf(gateway?.status?.conditions, type);
+  if (said?.status === 'True') return { type, status: 'True', reason: type, message: said.message };
+  return { type, status: 'False', reason, message: said?.status === 'False' && said.message ? `${otherwise} (${said.message})` : otherwise };
+};
+
+const certification = ({ plan, live }: Outlook): Verdict => {
+  const type = 'CertificatesReady';
+  if (plan.certificates.length === 0) return { type, status: 'True', reason: 'NothingToIssue', message: 'No certificate has to be issued' };
+  const pending = plan.certificates.filter((name) => !isCertified(live.certificates, name));
+  if (pending.length > 0) return { type, status: 'False', reason: 'CertificatesPending', message: `cert-manager has not issued: ${naming(pending)}` };
+  return { type, status: 'True', reason: 'Issued', message: `${plan.certificates.length} certificates are issued` };
+};
+
+/** Whether all that is asked for has its place. */
+const service = ({ plan: { leftOut, unlabelled } }: Outlook): Verdict => {
+  const type = 'Complete';
+  if (leftOut.length > 0)
+    return { type, status: 'False', reason: 'ListenerLimitReached', message: `A Gateway has 64 listeners at most; not served: ${naming(leftOut, 50)}. Use certMode dns01, or another gateway` };
+  if (unlabelled.length > 0)
+    return { type, status: 'False', reason: 'NamespacesNotAttached', message: `Namespaces of spec.attachedNamespaces lack the label namespace.cozystack.io/gateway of this gateway: ${naming(unlabelled)}` };
+  return { type, status: 'True', reason: 'AllPlaced', message: 'All that may be served has a listener' };
+};
+
+const listenerStatuses = ({ plan, live }: Outlook): ListenerStatus[] => {
+  const said = new Map(live.gateway?.status?.listeners?.map((listener) => [listener.name, listener.conditions ?? []]));
+  return (live.gateway?.spec?.listeners ?? []).map((listener: Listener): ListenerStatus => {
+    const certificateName = listener.tls?.certificateRefs?.[0]?.name;
+    const uncertified = certificateName !== undefined && plan.certificates.includes(certificateName) && !isCertified(live.certificates, certificateName);
+    const reason = listenerFault(said.get(listener.name)) ?? (uncertified ? 'CertificateNotReady' : undefined);
+    return { name: listener.name, ...(listener.hostname && { hostname: listener.hostname }), ready: !reason, ...(certificateName && { certificateName }), ...(reason && { reason }) };
+  });
+};
+
+const listenerFault = (conditions: readonly Condition[] | undefined): string | undefined => {
+  if (!conditions || conditions.length === 0) return 'Pending';
+  if (conditionOf(conditions, 'Accepted')?.status !== 'True') return 'NotAccepted';
+  if (conditionOf(conditions, 'ResolvedRefs')?.status === 'False') return 'RefsNotResolved';
+  return conditionOf(conditions, 'Programmed')?.status === 'True' ? undefined : 'NotProgrammed';
+};
+
+const conditionOf = (conditions: readonly Condition[] | undefined, type: string): Condition | undefined => conditions?.find((condition) => condition.type === type);
+
+const isCertified = (certificates: readonly Certificate[], name: string): boolean =>
+  conditionOf(certificates.find(({ metadata }) => metadata.name === name)?.status?.conditions, 'Ready')?.status === 'True';
