@@ -15,6 +15,8 @@ export interface TokenReviewOptions {
   successTtlMs?: number;
   failureTtlMs?: number;
   now?: () => number;
+  /** Sees the keys under which answers are kept. */
+  keyed?: (key: string) => void;
 }
 
 interface TokenReview {
@@ -37,8 +39,8 @@ const cacheSize = 32_768;
  * Tokens by TokenReview. Answers are kept by a keyed digest, so that no token is held in memory longer than its question takes;
  * both outcomes are kept, so that a client with a bad token does not reach the kube-apiserver with every request.
  */
-export const tokenReviewAuthenticator = ({ submit, audiences = [], successTtlMs = 10_000, failureTtlMs = 10_000, now }: TokenReviewOptions): TokenAuthenticator => {
-  const key = randomBytes(32);
+export const tokenReviewAuthenticator = ({ submit, audiences = [], successTtlMs = 10_000, failureTtlMs = 10_000, now, keyed }: TokenReviewOptions): TokenAuthenticator => {
+  const secret = randomBytes(32);
   const cache = new ReviewCache<Outcome>({ size: cacheSize, ttlMs: (outcome) => ('user' in outcome ? successTtlMs : failureTtlMs), now });
   const review = async (token: string): Promise<Outcome> =>
     outcomeOf(
@@ -50,7 +52,9 @@ export const tokenReviewAuthenticator = ({ submit, audiences = [], successTtlMs 
       audiences,
     );
   return async (token) => {
-    const outcome = await cache.get(createHmac('sha256', key).update(token).digest('base64'), () => review(token));
+    const key = createHmac('sha256', secret).update(token).digest('base64');
+    keyed?.(key);
+    const outcome = await cache.get(key, () => review(token));
     if ('refusal' in outcome) throw new Error(outcome.refusal);
     return outcome.user;
   };
