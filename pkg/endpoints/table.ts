@@ -2,7 +2,8 @@ import type { KubeObject, ListMeta, ObjectMeta } from '../../api/meta/v1/types.t
 import type { PrinterColumn, ResourceDefinition } from '../../api/resource.ts';
 import { humanDuration } from './duration.ts';
 import { compileJsonPath } from './jsonpath.ts';
-import { objectMetaFields, parseTime } from './structural/object-meta.ts';
+import { parseTime } from './structural/go-time.ts';
+import { objectMetaFields } from './structural/object-meta.ts';
 import { goJson, printNumber } from './structural/quote.ts';
 
 /** meta.k8s.io/v1 Table (KEP-575): what `kubectl get` shows. */

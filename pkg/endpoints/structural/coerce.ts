@@ -1,4 +1,3 @@
-import type { GroupVersionKind } from '../../../api/meta/v1/types.ts';
 import { cannotBeHandled } from './decode.ts';
 import { applyDefaults, dropNulls } from './default.ts';
 import { coerceMetadata, MetadataError } from './object-meta.ts';
@@ -14,8 +13,7 @@ import type { JsonObject, StructuralSchema } from './schema.ts';
 export const coerceObject = (
   schema: StructuralSchema,
   object: JsonObject,
-  expected: GroupVersionKind,
-  faultOf: (message: string) => Error = (message) => cannotBeHandled(expected, expected, message),
+  faultOf: (message: string) => Error = (message) => cannotBeHandled(object, message),
 ): { value: JsonObject; unknownFields: string[] } => {
   const meta = Object.hasOwn(object, 'metadata') ? readMetadata(object['metadata'], faultOf) : undefined;
   const pruned = prune(schema, object);

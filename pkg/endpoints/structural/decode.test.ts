@@ -78,7 +78,8 @@ describe('decodeBody', () => {
     { body: '{"kind":5}', message: `${unrecognized}${noKind}json: cannot unmarshal number into Go struct field .kind of type string ({"kind":5})` },
     { body: '[]', message: `${unrecognized}${noKind}json: cannot unmarshal array into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" } (5b5d)` },
     { body: '{}', message: "Object 'Kind' is missing in 'object has no kind field '" },
-    { body: '{}', strict: false, message: `Tenant in version "v1alpha1" cannot be handled as a Tenant: Object 'Kind' is missing in '{}'` },
+    { body: '{}', strict: false, message: "Object 'Kind' is missing in 'object has no kind field '" },
+    { body: 'null', message: "Object 'Kind' is missing in 'object has no kind field '" },
     { body: '{"kind":"Tenant","apiVersion":"a/b/c"}', message: `${unrecognized}unexpected GroupVersion string: a/b/c ({"kind":"Tenant","apiVersion": ...)` },
     { body: '{"kind":"Tenant","x":1e999}', message: 'Tenant in version "v1alpha1" cannot be handled as a Tenant: json: cannot unmarshal number 1e999 into Go value of type float64' },
   ]) {

@@ -1,7 +1,7 @@
 import type { GroupVersionKind } from '../../../api/meta/v1/types.ts';
 import { StatusError } from '../../kube/status-error.ts';
 import { JsonSyntaxError, scanJson } from './json-scan.ts';
-import { goJson } from './quote.ts';
+import { quote } from './quote.ts';
 import { isObject, type JsonObject } from './schema.ts';
 import { parseYaml } from './yaml.ts';
 
@@ -14,7 +14,7 @@ export interface Decoded {
 export interface DecodeOptions {
   /** The kind that the path of the request names: what the body is expected to be. */
   expected: GroupVersionKind;
-  /** Whether fieldValidation is Strict or Warn: duplicate keys are reported, and a missing kind is worded differently. */
+  /** Whether fieldValidation is Strict or Warn: duplicate keys are reported. */
   strict: boolean;
 }
 
@@ -41,29 +41,27 @@ export const decodeBody = (bytes: Buffer, mediaType: 'application/json' | 'appli
   const kind = textField('kind');
   if (apiVersion.split('/').length > 2) throw unrecognized(`unexpected GroupVersion string: ${apiVersion}`);
 
-  const seen = gvkWithDefaults(apiVersion, kind, expected);
-  if (overflow !== undefined) throw cannotBeHandled(seen, expected, `json: cannot unmarshal number ${overflow} into Go value of type float64`);
-  if (!value || !kind) {
-    throw strict
-      ? StatusError.badRequest("Object 'Kind' is missing in 'object has no kind field '")
-      : cannotBeHandled(seen, expected, `Object 'Kind' is missing in '${mediaType === 'application/json' ? bytes.toString() : goJson(value)}'`);
+  if (overflow !== undefined) {
+    throw cannotBeHandled({ apiVersion: gvkText(apiVersion, expected), kind: kind || expected.kind }, `json: cannot unmarshal number ${overflow} into Go value of type float64`);
   }
+  if (!value || !kind) throw StatusError.badRequest("Object 'Kind' is missing in 'object has no kind field '");
   return { value, duplicateFields: strict ? duplicateFields : [] };
 };
 
-/** The 400 of a body whose kind is known and which cannot be read as what the path names. */
-export const cannotBeHandled = (seen: GroupVersionKind, expected: GroupVersionKind, why: string): StatusError =>
-  StatusError.badRequest(`${seen.kind} in version ${JSON.stringify(seen.version)} cannot be handled as a ${expected.kind}: ${why}`);
+/** The 400 of a body that has a kind and yet cannot be read. Kubernetes names the body's own kind twice, not the expected one. */
+export const cannotBeHandled = (value: JsonObject, why: string): StatusError => {
+  const [kind, apiVersion] = [value['kind'] as string, (value['apiVersion'] ?? '') as string];
+  const version = apiVersion.split('/').at(-1) ?? '';
+  if (version === '') return StatusError.badRequest("Object 'apiVersion' is missing in 'object has no apiVersion field'");
+  return StatusError.badRequest(`${kind} in version ${quote(version)} cannot be handled as a ${kind}: ${why}`);
+};
 
 const noKind = "couldn't get version/kind; json parse error: ";
 const typeMetaStruct = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
 
-const gvkWithDefaults = (apiVersion: string, kind: string, expected: GroupVersionKind): GroupVersionKind => {
-  const [first = '', second] = apiVersion.split('/');
-  const [group, version] = second === undefined ? ['', first] : [first, second];
-  const defaulted = version === '' && (group === '' || group === expected.group) ? { group: expected.group, version: expected.version } : { group, version };
-  return { ...defaulted, kind: kind || expected.kind };
-};
+/** The apiVersion that a body without one counts as. */
+const gvkText = (apiVersion: string, { group, version }: GroupVersionKind): string =>
+  apiVersion === '' || apiVersion === `${group}/` ? `${group}/${version}` : apiVersion;
 
 const parse = (
   bytes: Buffer,

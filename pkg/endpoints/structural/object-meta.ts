@@ -1,4 +1,4 @@
-import { quote } from './quote.ts';
+import { parseGoTime, TimeSyntaxError } from './go-time.ts';
 import { isObject, own, type JsonObject } from './schema.ts';
 
 /** metadata that cannot be read as ObjectMeta, in the words of Kubernetes' decoder. */
@@ -46,7 +46,7 @@ const objectMeta: StructType = {
     finalizers: 'stringList',
     managedFields: { list: managedFieldsEntry },
   },
-  pointers: ['deletionGracePeriodSeconds'],
+  pointers: ['deletionGracePeriodSeconds', 'deletionTimestamp'],
 };
 
 /** The order in which Kubernetes writes the fields of a typed ObjectMeta, as in PartialObjectMetadata. */
@@ -102,8 +102,11 @@ const readStruct = (type: StructType, value: JsonObject, names: readonly string[
   return Object.fromEntries(read);
 };
 
+/** The time that stands for none. */
+const zeroTime = '0001-01-01T00:00:00Z';
+
 const isEmpty = (value: unknown): boolean =>
-  value === '' || value === 0 || value === false || (Array.isArray(value) && value.length === 0) || (isObject(value) && Object.keys(value).length === 0);
+  value === '' || value === zeroTime || value === 0 || value === false || (Array.isArray(value) && value.length === 0) || (isObject(value) && Object.keys(value).length === 0);
 
 interface Place {
   type: StructType;
@@ -122,12 +125,12 @@ const readField = (field: FieldType, value: unknown, place: Place): unknown => {
       return readTime(value, place);
     case 'stringMap':
       if (!isObject(value)) return mistyped(field, value, place);
-      return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, readField('string', item, place) ?? '']));
+      return Object.fromEntries(Object.keys(value).toSorted(byName).map((key) => [key, readField('string', value[key], place) ?? '']));
     case 'stringList':
       if (!Array.isArray(value)) return mistyped(field, value, place);
       return value.map((item) => readField('string', item, place) ?? '');
     case 'int64':
-      return typeof value === 'number' && Number.isInteger(value) ? value : mistyped(field, value, place);
+      return typeof value === 'number' && Number.isInteger(value) && Math.abs(value) < 2 ** 63 ? value : mistyped(field, value, place);
     case 'bool':
       return typeof value === 'boolean' ? value : mistyped(field, value, place);
     case 'string':
@@ -147,17 +150,11 @@ const readList = (item: StructType, value: unknown, place: Place): unknown => {
 
 const readTime = (value: unknown, place: Place): unknown => {
   if (typeof value !== 'string') throw new MetadataError(`json: cannot unmarshal ${literalOf(value)} into Go struct field ${fieldOf(place)} of type string`);
-  const time = parseTime(value);
-  if (time === undefined) {
-    throw new MetadataError(`parsing time ${quote(value)} as "2006-01-02T15:04:05Z07:00": cannot parse ${quote(value)} as "2006"`);
+  try {
+    return `${new Date(parseGoTime(value)).toISOString().slice(0, 19)}Z`;
+  } catch (error) {
+    throw error instanceof TimeSyntaxError ? new MetadataError(error.message) : error;
   }
-  return `${new Date(time).toISOString().slice(0, 19)}Z`;
-};
-
-/** An RFC 3339 time in milliseconds, or nothing where the text is no such time. */
-export const parseTime = (text: string): number | undefined => {
-  const time = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:[.,]\d+)?(?:Z|[+-]\d{2}:\d{2})$/.test(text) ? Date.parse(text.replace(',', '.')) : Number.NaN;
-  return Number.isNaN(time) ? undefined : time;
 };
 
 const fieldOf = ({ type, names }: Place): string => `${type.name}.${names.join('.')}`;

@@ -1,7 +1,7 @@
-import type { GroupVersionKind } from '../../../api/meta/v1/types.ts';
 import { StatusError } from '../../kube/status-error.ts';
 import { cannotBeHandled } from './decode.ts';
 import { quote } from './quote.ts';
+import type { JsonObject } from './schema.ts';
 
 /** Every violation as strict decoding words it, in Kubernetes' order: duplicates as they were met, then unknown fields. */
 const violations = (unknownFields: readonly string[], duplicateFields: readonly string[]): string[] => [
@@ -22,9 +22,8 @@ export const strictWarnings = (unknownFields: readonly string[], duplicateFields
     return yaml ? text.slice(yaml[0].length).split('\n').map((line) => line.trim()) : [text];
   });
 
-/** The 400 of a create or an update that fieldValidation=Strict refuses. */
-export const strictBodyError = (seen: GroupVersionKind, expected: GroupVersionKind, message: string): StatusError =>
-  cannotBeHandled(seen, expected, message);
+/** The 400 of a create or an update that fieldValidation=Strict refuses: `Tenant in version "v1alpha1" cannot be handled as a Tenant: …`. */
+export const strictBodyError = (value: JsonObject, message: string): StatusError => cannotBeHandled(value, message);
 
 /**
  * The 422 of a JSON or merge patch whose result cannot be decoded, or which fieldValidation=Strict refuses.

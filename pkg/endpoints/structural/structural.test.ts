@@ -12,7 +12,6 @@ import { validateSchema } from './validate.ts';
 
 const tenant = structuralOf(tenants.schema);
 const gateway = structuralOf(tenantGateways.schema);
-const expected = { group: tenants.group, version: tenants.version, kind: tenants.kind };
 const anyObject = fc.dictionary(fc.oneof(fc.constantFrom('spec', 'status', 'metadata', 'host', 'conditions', '__proto__', 'constructor'), fc.string()), fc.jsonValue()) as fc.Arbitrary<JsonObject>;
 
 describe('structural defaults', () => {
@@ -96,18 +95,23 @@ describe('metadata', () => {
     { metadata: { labels: [] }, message: 'json: cannot unmarshal array into Go struct field ObjectMeta.labels of type map[string]string' },
     { metadata: { generation: 1.5 }, message: 'json: cannot unmarshal number 1.5 into Go struct field ObjectMeta.generation of type int64' },
     { metadata: { ownerReferences: [{ name: true }] }, message: 'json: cannot unmarshal bool into Go struct field OwnerReference.ownerReferences.name of type string' },
+    { metadata: { generation: 1e20 }, message: 'json: cannot unmarshal number 100000000000000000000 into Go struct field ObjectMeta.generation of type int64' },
+    { metadata: { creationTimestamp: '2024-02-20T25:00:00Z' }, message: 'parsing time "2024-02-20T25:00:00Z": hour out of range' },
+    { metadata: { creationTimestamp: '2023-02-29T00:00:00Z' }, message: 'parsing time "2023-02-29T00:00:00Z": day out of range' },
+    { metadata: { creationTimestamp: '2024-02-20' }, message: 'parsing time "2024-02-20" as "2006-01-02T15:04:05Z07:00": cannot parse "" as "T"' },
+    { metadata: { creationTimestamp: '2024-02-20T10:00:00Zx' }, message: 'parsing time "2024-02-20T10:00:00Zx": extra text: "x"' },
     { metadata: { creationTimestamp: 'soon', name: 5 }, message: 'parsing time "soon" as "2006-01-02T15:04:05Z07:00": cannot parse "soon" as "2006"' },
   ]) it(`refuses ${JSON.stringify(metadata)}`, () => assert.throws(() => coerceMetadata(metadata), { message }));
 });
 
 describe('coerceObject', () => {
   it('does it all, unknown metadata first', () =>
-    assert.deepEqual(coerceObject(gateway, { apiVersion: 'v', kind: 'k', metadata: { zed: 1 }, abc: 1, spec: { apex: 'a', dns01: null } }, expected), {
+    assert.deepEqual(coerceObject(gateway, { apiVersion: 'v', kind: 'k', metadata: { zed: 1 }, abc: 1, spec: { apex: 'a', dns01: null } }), {
       value: { apiVersion: 'v', kind: 'k', metadata: {}, spec: { apex: 'a', certMode: 'http01', issuerName: 'letsencrypt-prod', gatewayClassName: 'cilium' } },
       unknownFields: ['metadata.zed', 'abc'],
     }));
   it('answers 400 to metadata of a wrong type', () =>
-    assert.throws(() => coerceObject(tenant, { metadata: 5 }, expected), {
+    assert.throws(() => coerceObject(tenant, { apiVersion: 'apps.cozystack.io/v1alpha1', kind: 'Tenant', metadata: 5 }), {
       message: 'Tenant in version "v1alpha1" cannot be handled as a Tenant: json: cannot unmarshal number into Go value of type v1.ObjectMeta',
     }));
 });

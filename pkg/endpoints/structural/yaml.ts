@@ -23,6 +23,7 @@ export const parseYaml = (bytes: Buffer): ParsedYaml => {
   try {
     return read(firstDocument(bytes.toString()));
   } catch (error) {
+    if (error instanceof UnsupportedValue) return { value: undefined, duplicates: [], error: error.message };
     // Also thrown for alias bombs and, as a RangeError, for what is nested past the stack.
     return { value: undefined, duplicates: [], error: `yaml: ${error instanceof RangeError ? tooDeep : (error as Error).message}` };
   }
@@ -116,8 +117,20 @@ const keyOf = (key: unknown): unknown => {
   throw new Error('invalid map key');
 };
 
-const toJson = (document: Document): unknown =>
-  JSON.parse(JSON.stringify(document.toJS({ maxAliasCount: 100, mapAsMap: true }), (_key, part: unknown) => (part instanceof Map ? fromMap(part) : part)) ?? 'null');
+const toJson = (document: Document): unknown => {
+  const plain = (_key: string, part: unknown): unknown => {
+    if (typeof part === 'number' && !Number.isFinite(part)) throw new UnsupportedValue(part);
+    return part instanceof Map ? fromMap(part) : part;
+  };
+  return JSON.parse(JSON.stringify(document.toJS({ maxAliasCount: 100, mapAsMap: true }), plain) ?? 'null');
+};
+
+/** A number that YAML knows and JSON does not. */
+class UnsupportedValue extends Error {
+  constructor(value: number) {
+    super(`json: unsupported value: ${Number.isNaN(value) ? 'NaN' : value > 0 ? '+Inf' : '-Inf'}`);
+  }
+}
 
 const fromMap = (map: Map<unknown, unknown>): Record<string, unknown> =>
   Object.fromEntries([...map].map(([key, value]) => [String(key), value]));
