@@ -11,6 +11,7 @@ import { gatewayController } from '../../pkg/gateway/controller.ts';
 import { certificateInformer, managedSelector, namespaceInformer, routeInformer, tenantGatewayInformer } from '../../pkg/gateway/observe.ts';
 import { certificates, gateways, httpRoutes, issuers, type Certificate, type Gateway, type HttpRoute } from '../../pkg/gateway/types.ts';
 import type { KubeClient } from '../../pkg/kube/client.ts';
+import type { Duty } from '../../pkg/server/serving-controller.ts';
 import type { Store } from '../../pkg/storage/store.ts';
 import { tenantController } from '../../pkg/tenant/controller.ts';
 import { tenantInformer } from '../../pkg/tenant/observe.ts';
@@ -27,6 +28,8 @@ export interface LoopOptions {
   log: Log;
   /** Keys that each controller works on at a time. */
   workers?: number;
+  /** What the leader does besides; each is begun with a term and ended with it. */
+  duties?: readonly (() => Duty)[];
   electionOptions?: Partial<Pick<LeaderElectionOptions, 'leaseDurationMs' | 'renewDeadlineMs' | 'retryPeriodMs' | 'name'>>;
 }
 
@@ -40,7 +43,7 @@ export interface Loop {
 export const startLoop = (options: LoopOptions): Loop => {
   const { client, identity, namespace = 'cozy-system', log, electionOptions } = options;
   const election = new LeaderElection({ client, namespace, name: leaseName, identity, log, ...electionOptions });
-  let term: Term | undefined;
+  let term: Duty | undefined;
   election.run({
     onStartedLeading: () => {
       term = beginTerm(options);
@@ -53,14 +56,10 @@ export const startLoop = (options: LoopOptions): Loop => {
   return { isLeader: () => election.isLeader, stop: () => election.stop() };
 };
 
-interface Term {
-  end(): Promise<void>;
-}
-
 const namespaces: RestResource = { apiVersion: 'v1', kind: 'Namespace', plural: 'namespaces' };
 
 /** Caches begin anew with each term: what was seen in an earlier one is out of date. */
-const beginTerm = ({ client, tenants, gateways: tenantGateways, identity, log, workers }: LoopOptions): Term => {
+const beginTerm = ({ client, tenants, gateways: tenantGateways, identity, log, workers, duties = [] }: LoopOptions): Duty => {
   const watched = <T extends KubeObject>(resource: RestResource, informerOptions: InformerOptions<T>, selection: { labelSelector?: string; metadataOnly?: boolean } = {}): Informer<T> =>
     new Informer<T>(
       fromReflector({ client, path: collectionPath(resource), ...selection, onError: (error) => log.warn({ err: error, resource: resource.plural }, 'watch interrupted') }),
@@ -100,12 +99,13 @@ const beginTerm = ({ client, tenants, gateways: tenantGateways, identity, log, w
       workers,
     }),
   ];
+  const begun = duties.map((begin) => begin());
   const informers = Object.values(caches);
   for (const informer of informers) informer.start();
   for (const controller of controllers) controller.start().catch((error: unknown) => log.error({ err: error }, 'a controller could not start'));
   return {
     end: async () => {
-      await Promise.all(controllers.map((controller) => controller.stop()));
+      await Promise.all([...begun.map((duty) => duty.end()), ...controllers.map((controller) => controller.stop())]);
       await Promise.all(informers.map((informer) => informer.stop()));
     },
   };

@@ -18,9 +18,9 @@ export interface AdmissionAttributes {
   user: UserInfo;
   dryRun: boolean;
   /** A text for the caller's `Warning` header. */
-  warn(text: string): void;
+  warn: (text: string) => void;
   /** An annotation for the audit event. */
-  annotate(key: string, value: string): void;
+  annotate: (key: string, value: string) => void;
 }
 
 /** Refuses by throwing a StatusError; anything else it throws is an internal error, which refuses as well. */

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'mocha';
 import { hasCode } from '../kube/status-error.ts';
-import { parseLabelSelector } from './label-selector.ts';
+import { labelSelector } from './label-selector.ts';
 
 const labels = { app: 'web', 'example.io/tier': 'front', empty: '', size: '7' };
 
-describe('parseLabelSelector', () => {
+describe('labelSelector', () => {
   for (const [selector, matches] of [
     ['', true],
     ['app=web', true],
@@ -31,10 +31,10 @@ describe('parseLabelSelector', () => {
     ['toString', false],
     ['!constructor', true],
   ] as const) {
-    it(`${JSON.stringify(selector)} ${matches ? 'matches' : 'does not match'}`, () => assert.equal(parseLabelSelector(selector).matches(labels), matches));
+    it(`${JSON.stringify(selector)} ${matches ? 'matches' : 'does not match'}`, () => assert.equal(labelSelector(selector).matches(labels), matches));
   }
 
   for (const selector of ['=', 'a=b=c', 'a in b', 'a in (b', 'a,', ',a', 'a>x', '-a=b', 'a=-b', 'x/y/z=1', 'a b', `a=${'v'.repeat(64)}`]) {
-    it(`${JSON.stringify(selector)} is a bad request`, () => assert.throws(() => parseLabelSelector(selector), (error) => hasCode(error, 400)));
+    it(`${JSON.stringify(selector)} is a bad request`, () => assert.throws(() => labelSelector(selector), (error) => hasCode(error, 400)));
   }
 });

@@ -135,7 +135,7 @@ class PooledSession {
       }
       this.open += 1;
       let failure: Error | undefined;
-      const abort = (): void => void stream.close(http2.constants.NGHTTP2_CANCEL);
+      const abort = (): void => stream.close(http2.constants.NGHTTP2_CANCEL);
       signal?.addEventListener('abort', abort, { once: true });
       stream.on('error', (error) => (failure = error));
       stream.once('close', () => {

@@ -16,9 +16,9 @@ export interface Strategy {
   /** Paths of fields that only trusted callers may set, change or remove; each from the root, as in ['spec', 'host']. */
   readonly gatedFields: readonly (readonly string[])[];
   /** Faults of the name of an object to be created. */
-  validateName(namespace: string, name: string): Causes;
+  validateName: (namespace: string, name: string) => Causes;
   /** Faults that the schema cannot express. `old` is absent on create. */
-  validate(object: KubeObject, old?: KubeObject): Causes;
+  validate: (object: KubeObject, old?: KubeObject) => Causes;
   /** Texts for the caller where a choice is legal but likely wrong. */
-  warnings(object: KubeObject, old?: KubeObject): string[];
+  warnings: (object: KubeObject, old?: KubeObject) => string[];
 }

@@ -5,7 +5,7 @@ import { queryOf } from '../endpoints/handlers/scope.ts';
 /** One named check: undefined when all is well, else why not, in words that may be shown to anyone. */
 export interface HealthCheck {
   name: string;
-  check(): string | undefined;
+  check: () => string | undefined;
 }
 
 /** `/healthz`, `/livez` and `/readyz`, each check also below its path, `?verbose` and `?exclude=name` as in Kubernetes. */

@@ -104,8 +104,23 @@ export class ServerOptions {
 
   /** Fills gaps and reads files; the network waits for run(). */
   async complete(): Promise<ServerConfig> {
+    const { bindAddress, port, certFile, keyFile, namespace, serviceName, anonymous, tokenAudiences, alwaysAllowPaths } = this;
+    const { maxInFlight, maxMutatingInFlight, runLoop, logLevel, shutdownDelaySeconds } = this;
     return Object.freeze({
-      ...this,
+      bindAddress,
+      port,
+      certFile,
+      keyFile,
+      namespace,
+      serviceName,
+      anonymous,
+      tokenAudiences,
+      alwaysAllowPaths,
+      maxInFlight,
+      maxMutatingInFlight,
+      runLoop,
+      logLevel,
+      shutdownDelaySeconds,
       host: await loadRestConfig(this.kubeconfig || undefined),
       trustedGroups: this.trustedGroups.length > 0 ? this.trustedGroups : defaultTrustedGroups,
       identity: `${hostname()}_${randomUUID()}`,

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, it } from 'mocha';
 import type { KubeObject } from '../../api/meta/v1/types.ts';
 import { hasCode } from '../kube/status-error.ts';
-import { WatchCache, type CacheEvent } from './watch-cache.ts';
+import { WatchCache, type CacheEvent, type CacheListener } from './watch-cache.ts';
 
 const object = (name: string, version: number, namespace = 'n'): KubeObject => ({
   apiVersion: 'g/v1',
@@ -11,11 +11,12 @@ const object = (name: string, version: number, namespace = 'n'): KubeObject => (
   metadata: { namespace, name, resourceVersion: String(version) },
 });
 const namesOf = (cache: WatchCache, namespace?: string): string[] => cache.list(namespace).map((entry) => entry.key);
-const collect = (): { events: CacheEvent[]; closed: number; event(event: CacheEvent): void; closed_(): void } => {
-  const state = { events: [] as CacheEvent[], closed: 0, event: (event: CacheEvent) => void state.events.push(event), closed_: () => void (state.closed += 1) };
-  return state;
-};
-const listenerOf = (state: ReturnType<typeof collect>) => ({ event: state.event, closed: state.closed_ });
+interface Seen {
+  events: CacheEvent[];
+  closed: number;
+}
+const collect = (): Seen => ({ events: [], closed: 0 });
+const listenerOf = (seen: Seen): CacheListener => ({ event: (event) => void seen.events.push(event), closed: () => void (seen.closed += 1) });
 
 describe('WatchCache', () => {
   it('lists in the order of etcd, which puts a dash before the slash', () => {

@@ -2,8 +2,8 @@ import type { StatusCause } from '../../../api/meta/v1/types.ts';
 import type { ResourceDefinition } from '../../../api/resource.ts';
 import { StatusError } from '../../kube/status-error.ts';
 import type { CacheEntry } from '../../storage/cache-entry.ts';
-import { parseFieldSelector } from '../field-selector.ts';
-import { parseLabelSelector } from '../label-selector.ts';
+import { fieldSelector } from '../field-selector.ts';
+import { labelSelector } from '../label-selector.ts';
 import type { RequestInfo } from '../request-info.ts';
 import { booleanOption, integerOption } from './write-options.ts';
 
@@ -31,15 +31,15 @@ export interface ListOptions {
  * @throws StatusError 400 for what cannot be read, 422 for what does not fit together
  */
 export const parseListOptions = (query: URLSearchParams, { namespace, name }: RequestInfo, definition: ResourceDefinition, watch: boolean): ListOptions => {
-  const labelSelector = query.get('labelSelector') ?? '';
-  const fieldSelector = nameTerm(query.get('fieldSelector') ?? '', name);
+  const labelText = query.get('labelSelector') ?? '';
+  const fieldText = nameTerm(query.get('fieldSelector') ?? '', name);
   const sendInitialEvents = booleanOption('sendInitialEvents', query.get('sendInitialEvents'));
   const timeoutSeconds = integerOption('timeoutSeconds', query.get('timeoutSeconds'));
-  const selects = selection(labelSelector, fieldSelector, definition);
+  const selects = selection(labelText, fieldText, definition);
   const options: ListOptions = {
     namespace,
-    labelSelector,
-    fieldSelector,
+    labelSelector: labelText,
+    fieldSelector: fieldText,
     ...(selects && { selects }),
     resourceVersion: query.get('resourceVersion') ?? '',
     resourceVersionMatch: (query.get('resourceVersionMatch') ?? '') as VersionMatch,
@@ -58,14 +58,14 @@ export const parseListOptions = (query: URLSearchParams, { namespace, name }: Re
 };
 
 /** A watch of one object by its path is a watch with a field selector. */
-const nameTerm = (fieldSelector: string, name: string): string => {
-  if (!name || fieldSelector.includes('metadata.name')) return fieldSelector;
-  return fieldSelector ? `${fieldSelector},metadata.name=${name}` : `metadata.name=${name}`;
+const nameTerm = (text: string, name: string): string => {
+  if (!name || text.includes('metadata.name')) return text;
+  return text ? `${text},metadata.name=${name}` : `metadata.name=${name}`;
 };
 
 const selection = (labelText: string, fieldText: string, definition: ResourceDefinition): ((entry: CacheEntry) => boolean) | undefined => {
-  const labels = parseLabelSelector(labelText);
-  const fields = parseFieldSelector(fieldText, definition);
+  const labels = labelSelector(labelText);
+  const fields = fieldSelector(fieldText, definition);
   if (labels.empty && fields.empty) return undefined;
   return ({ object }) => labels.matches(object.metadata.labels) && fields.matches(object);
 };

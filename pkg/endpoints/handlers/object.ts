@@ -1,12 +1,13 @@
 import type { Request, Response } from 'express';
 import type { KubeObject } from '../../../api/meta/v1/types.ts';
+import { apiVersionOf } from '../../../api/resource.ts';
 import { StatusError } from '../../kube/status-error.ts';
 import type { FieldValidation } from '../../storage/store.ts';
 import { contextOf } from '../context.ts';
 import { negotiate, objectOffer, type OutputFormat } from '../negotiation.ts';
 import { sendValue } from '../respond.ts';
 import { coerceObject } from '../structural/coerce.ts';
-import { cannotBeHandled, decodeBody } from '../structural/decode.ts';
+import { decodeBody } from '../structural/decode.ts';
 import { strictBodyError, strictErrorMessage, strictWarnings } from '../structural/strict.ts';
 import { table, toPartialObjectMetadata } from '../table.ts';
 import { includeObjectOf, queryOf, type RequestScope } from './scope.ts';
@@ -38,9 +39,9 @@ export const decodeObject = (
   fieldValidation: FieldValidation,
 ): KubeObject => {
   const decoded = decodeBody(body, mediaType, { expected: scope.kind, strict: fieldValidation !== 'Ignore' });
-  checkType(scope, decoded.value);
-  const { value, unknownFields } = coerceObject(scope.schema, decoded.value, scope.kind);
-  reportStrictness(response, fieldValidation, unknownFields, decoded.duplicateFields, (message) => strictBodyError(scope.kind, scope.kind, message));
+  const { value, unknownFields } = coerceObject(scope.schema, decoded.value);
+  reportStrictness(response, fieldValidation, unknownFields, decoded.duplicateFields, (message) => strictBodyError(decoded.value, message));
+  checkType(scope, value);
   return { metadata: {}, ...value } as unknown as KubeObject;
 };
 
@@ -58,21 +59,20 @@ export const reportStrictness = (
   for (const warning of strictWarnings(unknownFields, duplicateFields)) contextOf(response).warnings.add(warning);
 };
 
-/** The kind and version of a body must be the path's; a missing apiVersion is taken from the path. */
-const checkType = ({ kind, definition }: RequestScope, value: Record<string, unknown>): void => {
-  const expected = `${definition.group}/${definition.version}`;
-  value.apiVersion ||= expected;
-  if (value.kind !== kind.kind) {
-    const [group, version] = String(value.apiVersion).includes('/') ? String(value.apiVersion).split('/') : ['', String(value.apiVersion)];
-    throw cannotBeHandled(
-      { group: group!, version: version!, kind: String(value.kind) },
-      kind,
-      `no kind "${String(value.kind)}" is registered for version "${String(value.apiVersion)}"`,
-    );
+/**
+ * The kind and version of a body must be the path's.
+ * @throws StatusError 400 for another version, 422 for another kind
+ */
+export const checkType = ({ kind, definition }: RequestScope, { apiVersion, kind: stated, metadata }: Record<string, unknown>): void => {
+  const expected = apiVersionOf(definition);
+  if (apiVersion !== expected) {
+    throw StatusError.badRequest(`the API version in the data (${String(apiVersion)}) does not match the expected API version (${expected})`);
   }
-  if (value.apiVersion !== expected) {
-    throw StatusError.badRequest(`the API version in the data (${String(value.apiVersion)}) does not match the expected API version (${expected})`);
-  }
+  if (stated === kind.kind) return;
+  const name = (metadata as { name?: string } | undefined)?.name ?? '';
+  throw StatusError.invalid(kind.group, kind.kind, name, [
+    { reason: 'FieldValueInvalid', field: 'kind', message: `Invalid value: ${JSON.stringify(stated)}: must be ${kind.kind}` },
+  ]);
 };
 
 /**

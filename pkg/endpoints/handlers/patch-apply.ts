@@ -4,9 +4,9 @@ import type { ApplyOptions, Subresource } from '../../storage/store.ts';
 import { contextOf } from '../context.ts';
 import { forbidden } from '../../authorization/forbidden.ts';
 import { coerceObject } from '../structural/coerce.ts';
-import { cannotBeHandled, decodeBody } from '../structural/decode.ts';
+import { decodeBody } from '../structural/decode.ts';
 import { strictBodyError } from '../structural/strict.ts';
-import { checkName, reportStrictness, withNamespace } from './object.ts';
+import { checkName, checkType, reportStrictness, withNamespace } from './object.ts';
 import type { PatchInput } from './patch-json.ts';
 import { attributesOf } from './scope.ts';
 
@@ -57,13 +57,9 @@ const judge = async (input: PatchInput, patch: KubeObject, oldObject: KubeObject
 
 const decodePatch = ({ scope, response, body, options, requestInfo }: PatchInput): KubeObject => {
   const { value, duplicateFields } = decodeBody(body, 'application/yaml', { expected: scope.kind, strict: options.fieldValidation !== 'Ignore' });
-  const { kind, definition } = scope;
-  const expected = `${definition.group}/${definition.version}`;
-  if (value.apiVersion !== expected || value.kind !== kind.kind) {
-    throw cannotBeHandled({ group: '', version: String(value.apiVersion), kind: String(value.kind) }, kind, `an apply patch must be of ${expected}, ${kind.kind}`);
-  }
-  const { unknownFields } = coerceObject(scope.schema, value, kind);
-  reportStrictness(response, options.fieldValidation, unknownFields, duplicateFields, (message) => strictBodyError(kind, kind, message));
+  checkType(scope, value);
+  const { unknownFields } = coerceObject(scope.schema, value);
+  reportStrictness(response, options.fieldValidation, unknownFields, duplicateFields, (message) => strictBodyError(value, message));
   const object = withNamespace({ metadata: {}, ...value } as unknown as KubeObject, requestInfo.namespace);
   if (!object.metadata.name) return { ...object, metadata: { ...object.metadata, name: requestInfo.name } };
   checkName(object, requestInfo.name);

@@ -10,7 +10,7 @@ import { JsonSyntaxError, scanJson } from '../structural/json-scan.ts';
 import { goJson } from '../structural/quote.ts';
 import { isObject, type JsonObject } from '../structural/schema.ts';
 import { patchResultError } from '../structural/strict.ts';
-import { checkName, reportStrictness, withNamespace } from './object.ts';
+import { checkName, checkType, reportStrictness, withNamespace } from './object.ts';
 import { attributesOf, type RequestScope } from './scope.ts';
 import type { ParsedWriteOptions } from './write-options.ts';
 
@@ -38,7 +38,7 @@ export const jsonPatch = async (input: PatchInput & { patchType: JsonPatchType }
     const oldObject = await scope.store.get(namespace, name, signal);
     const patched = patchedObject(input.patchType, oldObject, document);
     const fault = (message: string): StatusError => patchResultError(goJson(patched), message);
-    const { value, unknownFields } = coerceObject(scope.schema, patched, scope.kind, fault);
+    const { value, unknownFields } = coerceObject(scope.schema, patched, fault);
     reportStrictness(response, options.fieldValidation, unknownFields, duplicateFields, fault);
     const object = withNamespace({ metadata: {}, ...value } as unknown as KubeObject, namespace);
     checkType(scope, object);
@@ -89,10 +89,4 @@ const operated = (oldObject: KubeObject, document: unknown): unknown => {
     const message = `the server rejected our request due to an error in our request`;
     throw new StatusError(422, 'Invalid', message, undefined, error);
   }
-};
-
-const checkType = ({ kind, definition }: RequestScope, object: KubeObject): void => {
-  const expected = `${definition.group}/${definition.version}`;
-  if (object.apiVersion === expected && object.kind === kind.kind) return;
-  throw StatusError.badRequest(`the patch must leave apiVersion and kind as they are: ${expected}, ${kind.kind}`);
 };

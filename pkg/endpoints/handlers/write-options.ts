@@ -58,7 +58,7 @@ const managerFaults = (manager: string): Required<StatusCause>[] => {
 const dryRunFaults = (dryRun: readonly string[]): Required<StatusCause>[] =>
   dryRun.every((value) => value === 'All') ? [] : [unsupported('dryRun', dryRun.find((value) => value !== 'All')!, ['All'])];
 
-const managerOf = (userAgent = ''): string => [...userAgent.split('/')[0]!].filter((character) => /\P{C}/u.test(character)).join('').slice(0, maxManagerLength) || 'unknown';
+const managerOf = (userAgent = ''): string => userAgent.split('/')[0]!.replaceAll(/\p{C}/gu, '').slice(0, maxManagerLength) || 'unknown';
 
 /** @throws StatusError 400 */
 export const booleanOption = (name: string, value: string | null | undefined): boolean | undefined => {

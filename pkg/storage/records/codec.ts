@@ -8,11 +8,11 @@ import type { ResourceNames } from '../names.ts';
  * metadata are one. managedFields name the version that their fields were written in, so they are translated too.
  */
 export interface RecordCodec {
-  toRecord(object: KubeObject): KubeObject;
-  toVirtual(record: KubeObject): KubeObject;
+  toRecord: (object: KubeObject) => KubeObject;
+  toVirtual: (record: KubeObject) => KubeObject;
   /** The same error, or success, with the virtual object's names in place of the record's. */
-  toVirtualStatus(status: Status): Status;
-  toVirtualError(error: unknown): unknown;
+  toVirtualStatus: (status: Status) => Status;
+  toVirtualError: (error: unknown) => unknown;
 }
 
 export const recordCodec = (virtual: ResourceNames, record: ResourceNames): RecordCodec => {

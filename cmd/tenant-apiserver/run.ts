@@ -1,0 +1,57 @@
+import { once } from 'node:events';
+import type { Log } from '../../pkg/controller/log.ts';
+import type { Strategy } from '../../pkg/registry/strategy.ts';
+import type { ServerConfig } from '../../pkg/server/options.ts';
+import { ApiServer } from '../../pkg/server/server.ts';
+import { keepServing } from '../../pkg/server/serving-controller.ts';
+import { startLoop, type Loop } from './loop.ts';
+
+export interface RunningServer {
+  port: number;
+  server: ApiServer;
+  loop: Loop | undefined;
+  stop(): Promise<void>;
+}
+
+/** Starts the server and, where configured, its loop. */
+export const startServer = async (config: ServerConfig, strategies: readonly Strategy[], log: Log): Promise<RunningServer> => {
+  const server = new ApiServer({ config, strategies, log });
+  const port = await server.start();
+  log.info({ port, address: config.bindAddress }, 'listening');
+  const { namespace, serviceName, identity } = config;
+  const names = [...new Set(strategies.map(({ definition }) => `${definition.version}.${definition.group}`))];
+  const { servingSecret, client } = server;
+  const loop = config.runLoop
+    ? startLoop({
+        client,
+        tenants: server.store('tenants'),
+        gateways: server.store('tenantgateways'),
+        identity,
+        namespace,
+        log,
+        duties: servingSecret ? [() => keepServing(servingSecret, { client, names, service: { namespace, name: serviceName } }, log)] : [],
+      })
+    : undefined;
+  return {
+    port,
+    server,
+    loop,
+    stop: async () => {
+      await loop?.stop(); // gives the lease back first, so that another replica takes over at once
+      await server.stop();
+    },
+  };
+};
+
+/** Serves until the process is told to stop. */
+export const run = async (config: ServerConfig, strategies: readonly Strategy[], log: Log): Promise<void> => {
+  // a defect must be seen, and must not take other users' requests down with it
+  process.on('unhandledRejection', (error) => log.error({ err: error }, 'a promise was rejected and nobody listened'));
+  process.on('uncaughtException', (error) => log.error({ err: error }, 'an exception was thrown and nobody caught it'));
+  const running = await startServer(config, strategies, log);
+  const [signal] = await Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')]);
+  log.info({ signal }, 'stopping');
+  await running.stop();
+  log.info({}, 'stopped');
+  process.exit(0); // whatever handle a dependency left open
+};

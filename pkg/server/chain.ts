@@ -1,0 +1,49 @@
+import type { ErrorRequestHandler, RequestHandler } from 'express';
+import type { DelegatedAuthentication } from '../authentication/delegated.ts';
+import type { Authorizer } from '../authorization/authorizer.ts';
+import type { Log } from '../controller/log.ts';
+import { contextOf } from '../endpoints/context.ts';
+import { withAuditId } from '../endpoints/filters/audit-id.ts';
+import { withAuthentication } from '../endpoints/filters/authentication.ts';
+import { withAuthorization } from '../endpoints/filters/authorization.ts';
+import { withCacheControl } from '../endpoints/filters/cache-control.ts';
+import { withImpersonation } from '../endpoints/filters/impersonation.ts';
+import { withMaxInFlight } from '../endpoints/filters/max-in-flight.ts';
+import { withPanicRecovery } from '../endpoints/filters/panic-recovery.ts';
+import { withRequestInfo } from '../endpoints/filters/request-info.ts';
+import { sendStatus, statusOfError } from '../endpoints/respond.ts';
+import { StatusError } from '../kube/status-error.ts';
+import type { ServerMetrics } from './metrics.ts';
+import type { ServerConfig } from './options.ts';
+
+export interface ChainOptions {
+  config: Pick<ServerConfig, 'maxInFlight' | 'maxMutatingInFlight'>;
+  log: Log;
+  authentication: Pick<DelegatedAuthentication, 'authenticator' | 'identityHeaders'>;
+  authorizer: Authorizer;
+  metrics: ServerMetrics;
+  served: (group: string, resource: string) => boolean;
+}
+
+/** The only place that decides order: top to bottom, as a request meets them. */
+export const chain = ({ config, log, authentication, authorizer, metrics, served }: ChainOptions): RequestHandler[] => [
+  withPanicRecovery(log),
+  withRequestInfo(),
+  metrics.observe(served),
+  withAuditId(),
+  withCacheControl(),
+  withAuthentication({ ...authentication, log: (error) => log.debug({ err: error }, 'a request could not be authenticated') }),
+  withImpersonation(authorizer),
+  withMaxInFlight(config),
+  withAuthorization(authorizer),
+];
+
+/** The one renderer of errors: a Status for the client, and for what is not the client's fault a line in the log. */
+export const errorHandler = (log: Log): ErrorRequestHandler => (error: unknown, request, response, _next) => {
+  const { requestInfo, auditId } = contextOf(response);
+  if (!(error instanceof StatusError) || error.code >= 500) {
+    log.error({ err: error, cause: (error as Error | undefined)?.cause, method: request.method, path: requestInfo?.path, auditId }, 'a request failed');
+  }
+  if (response.headersSent) response.destroy();
+  else sendStatus(request, response, statusOfError(error));
+};

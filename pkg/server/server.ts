@@ -1,0 +1,200 @@
+import { Router } from 'express';
+import { AdmissionChain } from '../admission/chain.ts';
+import { fieldGate } from '../admission/field-gate.ts';
+import { names } from '../admission/names.ts';
+import { NamespaceLifecycle } from '../admission/namespace-lifecycle.ts';
+import { strategyAdmission } from '../admission/strategy.ts';
+import { delegatedAuthentication, type DelegatedAuthentication } from '../authentication/delegated.ts';
+import { delegatedAuthorization } from '../authorization/delegated.ts';
+import type { Log } from '../controller/log.ts';
+import { documentRoutes, notFound } from '../endpoints/document-routes.ts';
+import { servedAsCustomResource } from '../endpoints/documents/served.ts';
+import type { RequestScope } from '../endpoints/handlers/scope.ts';
+import { resourceHandler } from '../endpoints/resource-handler.ts';
+import { sendValue } from '../endpoints/respond.ts';
+import { structuralOf } from '../endpoints/structural/schema.ts';
+import { compileColumns } from '../endpoints/table.ts';
+import { KubeClient } from '../kube/client.ts';
+import type { Strategy } from '../registry/strategy.ts';
+import { fenceName } from '../storage/records/fence-object.ts';
+import { RecordStore } from '../storage/records/store.ts';
+import type { Store } from '../storage/store.ts';
+import { createAuthority } from './certificates.ts';
+import { CertificateFiles } from './certificate-files.ts';
+import { chain, errorHandler } from './chain.ts';
+import { createApps } from './express-apps.ts';
+import { healthRoutes, type HealthCheck } from './health.ts';
+import { Listener, type ServingCertificate } from './listener.ts';
+import { ServerMetrics } from './metrics.ts';
+import type { ServerConfig } from './options.ts';
+import { ServingSecret } from './serving-secret.ts';
+import { version } from './version.ts';
+
+/** How long requests under way may take once the server is to stop. */
+const graceMs = 20_000;
+
+export interface ApiServerOptions {
+  config: ServerConfig;
+  strategies: readonly Strategy[];
+  log: Log;
+}
+
+/** The API server without its loop: stores, filter chain, documents, health, and the listener that they answer on. */
+export class ApiServer {
+  readonly client: KubeClient;
+  readonly metrics: ServerMetrics;
+  /** The leader keeps it; absent where the certificate comes from files. */
+  readonly servingSecret: ServingSecret | undefined;
+  readonly #config: ServerConfig;
+  readonly #log: Log;
+  readonly #stores: ReadonlyMap<string, Store>;
+  readonly #authentication: DelegatedAuthentication;
+  readonly #namespaces: NamespaceLifecycle;
+  readonly #certificateFiles: CertificateFiles | undefined;
+  readonly #router = Router();
+  #listener: Listener | undefined;
+  #stopping = false;
+
+  constructor({ config, strategies, log }: ApiServerOptions) {
+    const onError = (error: unknown): void => log.warn({ err: error }, 'watching the kube-apiserver failed; it is tried again');
+    this.#config = config;
+    this.#log = log;
+    this.client = new KubeClient(config.host, `tenant-apiserver/${version}`);
+    this.#stores = new Map(strategies.map((strategy) => [strategy.definition.plural, this.#storeOf(strategy, onError)]));
+    this.metrics = new ServerMetrics([...this.#stores.values()]);
+    this.#authentication = delegatedAuthentication({
+      client: this.client,
+      anonymous: config.anonymous,
+      tokenAudiences: config.tokenAudiences,
+      onFault: (fault) => log.warn({ fault }, 'reading the authentication configuration failed'),
+    });
+    this.#namespaces = new NamespaceLifecycle(this.client, onError);
+    if (config.certFile) {
+      this.#certificateFiles = new CertificateFiles(config.certFile, config.keyFile, (certificate) => this.#useCertificate(certificate), onError);
+    } else {
+      this.servingSecret = new ServingSecret({
+        client: this.client,
+        namespace: config.namespace,
+        name: `${config.serviceName}-serving`,
+        dnsNames: this.#dnsNames(),
+        onError,
+        onChange: (certificate) => this.#useCertificate(certificate),
+      });
+    }
+    this.#route(strategies);
+  }
+
+  /** The store of a resource, by its plural. */
+  store(resource: string): Store {
+    const store = this.#stores.get(resource);
+    if (!store) throw new Error(`no store for ${resource}`);
+    return store;
+  }
+
+  /** Begins to listen, and to fill the caches; ready when /readyz says so. @returns the port */
+  async start(): Promise<number> {
+    this.#listener = new Listener(createApps(this.#router), (await this.#certificateFiles?.start()) ?? (await this.#temporaryCertificate()));
+    this.#authentication.start();
+    this.#namespaces.start();
+    this.servingSecret?.start();
+    for (const store of this.#stores.values()) store.start();
+    return this.#listener.listen(this.#config.bindAddress, this.#config.port);
+  }
+
+  /** Says that it is not ready, serves on for the configured delay, ends watches, and waits for requests under way. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    await new Promise((resolve) => setTimeout(resolve, this.#config.shutdownDelaySeconds * 1000));
+    const listening = this.#listener?.close(graceMs); // takes no new requests; those under way still have their stores
+    for (const store of this.#stores.values()) store.cache.close();
+    await listening;
+    await Promise.all([...this.#stores.values()].map((store) => store.stop()));
+    await Promise.all([this.#authentication.stop(), this.#namespaces.stop(), this.servingSecret?.stop()]);
+    this.#certificateFiles?.stop();
+    this.client.close();
+  }
+
+  /** Undefined when requests can be served, else what is missing. */
+  notReady(): string | undefined {
+    const faults = this.#readyChecks().flatMap(({ name, check }) => {
+      const fault = check();
+      return fault === undefined ? [] : [`${name}: ${fault}`];
+    });
+    return faults.length > 0 ? faults.join('; ') : undefined;
+  }
+
+  #route(strategies: readonly Strategy[]): void {
+    const { authorizer } = delegatedAuthorization({ client: this.client, alwaysAllowPaths: this.#config.alwaysAllowPaths });
+    const byResource = new Map(strategies.map((strategy) => [strategy.definition.plural, strategy]));
+    const strategyOf = (resource: string): Strategy => byResource.get(resource)!;
+    const admission = new AdmissionChain([
+      this.#namespaces,
+      strategyAdmission(strategyOf),
+      names(strategyOf, (namespace, name) => namespace === this.#config.namespace && name === fenceName),
+      fieldGate(strategyOf, this.#config.trustedGroups),
+    ]);
+    const scopes = new Map(
+      strategies.map(({ definition }): [string, RequestScope] => [
+        `${definition.group}/${definition.version}/${definition.plural}`,
+        {
+          definition,
+          kind: { group: definition.group, version: definition.version, kind: definition.kind },
+          schema: structuralOf(definition.schema),
+          columns: compileColumns(definition),
+          store: this.store(definition.plural),
+          admission,
+          authorizer,
+          now: () => new Date(),
+        },
+      ]),
+    );
+    const served = (group: string, resource: string): boolean => byResource.get(resource)?.definition.group === group;
+    this.#router.use(...chain({ config: this.#config, log: this.#log, authentication: this.#authentication, authorizer, metrics: this.metrics, served }));
+    this.#router.use(resourceHandler((group, groupVersion, resource) => scopes.get(`${group}/${groupVersion}/${resource}`)));
+    this.#router.use(healthRoutes([{ name: 'ping', check: () => undefined }], this.#readyChecks()));
+    this.#router.use(documentRoutes(strategies.map(({ definition }) => servedAsCustomResource(definition)), version));
+    this.#router.get('/version', (_request, response) => sendValue(response, 200, versionDocument(), { mediaType: 'application/json', pretty: true }));
+    this.#router.get('/metrics', this.metrics.handler());
+    this.#router.use(notFound);
+    this.#router.use(errorHandler(this.#log));
+  }
+
+  #readyChecks(): HealthCheck[] {
+    return [
+      { name: 'shutdown', check: () => (this.#stopping ? 'the server is stopping' : undefined) },
+      { name: 'authentication', check: () => this.#authentication.ready() },
+      { name: 'serving-certificate', check: () => (this.#certificateFiles || this.servingSecret?.current ? undefined : 'no leader has issued the serving certificate yet') },
+      ...[...this.#stores.values()].map(({ cache, definition }) => ({
+        name: `cache-${definition.plural}`,
+        check: () => (cache.complete ? undefined : 'the watch cache is being filled'),
+      })),
+    ];
+  }
+
+  #storeOf({ definition, record, minimalSpec }: Strategy, onError: (error: unknown) => void): Store {
+    const { namespace, identity } = this.#config;
+    return new RecordStore({ client: this.client, definition, record, namespace, fenceSpec: minimalSpec, identity, onError });
+  }
+
+  #useCertificate(certificate: ServingCertificate): void {
+    this.#listener?.useCertificate(certificate);
+    this.#log.info({}, 'serving with a new certificate');
+  }
+
+  #dnsNames(): string[] {
+    const { serviceName, namespace } = this.#config;
+    return [`${serviceName}.${namespace}.svc`, `${serviceName}.${namespace}.svc.cluster.local`, `${serviceName}.${namespace}`, 'localhost'];
+  }
+
+  /** To listen with until the shared one is read; nobody trusts it, and the server is not ready before. */
+  async #temporaryCertificate(): Promise<ServingCertificate> {
+    const authority = await createAuthority({ commonName: 'tenant-apiserver-temporary' });
+    const { certPem, keyPem } = await authority.issue({ commonName: this.#dnsNames()[0]!, dnsNames: this.#dnsNames(), usages: ['server'] });
+    return { cert: certPem, key: keyPem };
+  }
+}
+
+const versionDocument = (): object => {
+  const [major = '', minor = ''] = version.split('.');
+  return { major, minor, gitVersion: `v${version}`, platform: `${process.platform}/${process.arch}`, compiler: `node ${process.version}` };
+};
