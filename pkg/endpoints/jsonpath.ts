@@ -64,12 +64,17 @@ const parseStep = (cursor: Cursor): Step => {
   if (text) return literal(text[0].slice(1, -1).replaceAll(/\\(.)/g, '$1'));
   const number = cursor.take(/[+-]?[\d.]+/y);
   if (number && Number.isFinite(Number(number[0]))) return literal(Number(number[0]));
-  const word = cursor.take(/(?:true|false)\b/y);
-  if (word) return literal(word[0] === 'true');
+  const word = cursor.take(/[\p{L}_][^\s.,[\]$@{}]*/uy);
+  if (word) return word[0] === 'true' || word[0] === 'false' ? literal(word[0] === 'true') : unknownWord;
   throw new Error(`unrecognized JSONPath at ${JSON.stringify(cursor.rest)}`);
 };
 
 const fieldName = /(?:\\.|[^\s.,[\]$@{}\\])*/y;
+
+/** Parsed and refused only when it is evaluated, as Kubernetes does with words that mean nothing. */
+const unknownWord: Step = () => {
+  throw new EvaluationError('unrecognized identifier');
+};
 
 const literal = (value: unknown): Step => (values) => values.map(() => value);
 
@@ -105,7 +110,7 @@ const bracketStep = (text: string): Step => {
   const key = /^'([^']*)'$/.exec(text);
   if (key) return parseSteps(new Cursor(`.${key[1]}`));
   const slice = /^(-?\d*)(:-?\d*)?(:-?\d*)?$/.exec(text === '*' ? ':' : text);
-  if (!slice || text === '-' || text === '') throw new Error(`invalid array index ${text}`);
+  if (!slice || text === '-') throw new Error(`invalid array index ${text}`);
   const [from, to, step] = slice.slice(1).map((bound) => (bound === undefined ? undefined : bound.replace(':', '')));
   return sliceStep(numberOr(from, undefined), to === undefined ? 'one' : numberOr(to, undefined), numberOr(step, undefined) ?? 1);
 };
@@ -147,7 +152,7 @@ const filterStep = (expression: string): Step => {
     });
 };
 
-const kindOf = (value: unknown): string => (typeof value === 'number' ? (Number.isInteger(value) ? 'integer' : 'float') : typeof value);
+const kindOf = (value: unknown): string => (typeof value === 'number' ? (Number.isInteger(value) && Math.abs(value) < 2 ** 63 ? 'integer' : 'float') : typeof value);
 
 const compare = (left: unknown, operator: string, right: unknown): boolean => {
   const kind = kindOf(left);

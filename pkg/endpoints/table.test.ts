@@ -54,8 +54,10 @@ describe('compileJsonPath', () => {
     ['.spec.constructor', []],
     ['..n', [1, 2, 3]],
     ['$.spec.flag', [true]],
+    ['.spec.list[].n', [1]],
+    ['.spec.list[?(@.n==x)].n', []],
   ] as const) it(path, () => assert.deepEqual(compileJsonPath(path)(value), want));
-  for (const path of ['.a[', '.a[?(@.b', '.a[x]', '%', '.a[?(@.b=~1)]', '.a[]']) it(`refuses ${path}`, () => assert.throws(() => compileJsonPath(path)));
+  for (const path of ['.a[', '.a[?(@.b', '.a[x]', '%', '.a[?(@.b=~1)]', '.a[-]']) it(`refuses ${path}`, () => assert.throws(() => compileJsonPath(path)));
 });
 
 describe('table cells', () => {
