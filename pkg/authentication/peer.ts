@@ -1,0 +1,44 @@
+import type { X509Certificate } from 'node:crypto';
+import type { Http2Session } from 'node:http2';
+import type { TLSSocket } from 'node:tls';
+
+/** A request over HTTP/1.1, or over HTTP/2 in its compatibility form. */
+interface ConnectedRequest {
+  socket?: unknown;
+  stream?: { session?: Http2Session } | object;
+}
+
+type Certificates = readonly X509Certificate[];
+
+const none: Certificates = [];
+const known = new WeakMap<object, Certificates>();
+
+/**
+ * The certificates that the peer of a request's connection presented, leaf first and in the order it sent them; none over plain
+ * text. The same array for every request of a connection. Nothing is verified here.
+ */
+export const peerCertificatesOf = (request: ConnectedRequest): Certificates => {
+  // Over HTTP/2 request.socket is a new proxy each time; the session is what stays.
+  const connection = sessionOf(request) ?? (request.socket as object | undefined);
+  if (!connection) return none;
+  let certificates = known.get(connection);
+  if (!certificates) {
+    certificates = presented(connection);
+    known.set(connection, certificates);
+  }
+  return certificates;
+};
+
+const sessionOf = ({ stream }: ConnectedRequest): Http2Session | undefined => (stream && 'session' in stream ? stream.session : undefined);
+
+const presented = (connection: object): Certificates => {
+  const socket = ('socket' in connection ? connection.socket : connection) as Partial<TLSSocket> | undefined;
+  if (typeof socket?.getPeerX509Certificate !== 'function') return none;
+  const certificates: X509Certificate[] = [];
+  // Each certificate refers to the next one that was sent, its issuer or not.
+  for (let next = socket.getPeerX509Certificate(); next && certificates.length < maxPresented; next = next.issuerCertificate) certificates.push(next);
+  return certificates;
+};
+
+/** A TLS record holds no more than some dozens; what is beyond cannot be part of a chain. */
+const maxPresented = 32;
