@@ -13,6 +13,13 @@ type Certificates = readonly X509Certificate[];
 const none: Certificates = [];
 const known = new WeakMap<object, Certificates>();
 
+/** A handshake holds no more than some dozens; what is beyond cannot be part of a chain. */
+const maxPresented = 32;
+
+/** A resumed TLS session brings the peer's certificate, not what it sent along: that is remembered by the certificate. */
+const intermediates = new Map<string, Certificates>();
+const maxRemembered = 1_000;
+
 /**
  * The certificates that the peer of a request's connection presented, leaf first and in the order it sent them; none over plain
  * text. The same array for every request of a connection. Nothing is verified here.
@@ -33,12 +40,18 @@ const sessionOf = ({ stream }: ConnectedRequest): Http2Session | undefined => (s
 
 const presented = (connection: object): Certificates => {
   const socket = ('socket' in connection ? connection.socket : connection) as Partial<TLSSocket> | undefined;
-  if (typeof socket?.getPeerX509Certificate !== 'function') return none;
-  const certificates: X509Certificate[] = [];
+  const leaf = socket?.getPeerX509Certificate?.();
+  if (!leaf) return none;
+  const sent: X509Certificate[] = [];
   // Each certificate refers to the next one that was sent, its issuer or not.
-  for (let next = socket.getPeerX509Certificate(); next && certificates.length < maxPresented; next = next.issuerCertificate) certificates.push(next);
-  return certificates;
+  for (let next = leaf.issuerCertificate; next && sent.length < maxPresented; next = next.issuerCertificate) sent.push(next);
+  if (sent.length > 0) remember(leaf.fingerprint512, sent);
+  else if (socket?.isSessionReused?.()) return [leaf, ...(intermediates.get(leaf.fingerprint512) ?? [])];
+  return [leaf, ...sent];
 };
 
-/** A TLS record holds no more than some dozens; what is beyond cannot be part of a chain. */
-const maxPresented = 32;
+const remember = (leaf: string, sent: Certificates): void => {
+  intermediates.delete(leaf);
+  intermediates.set(leaf, sent);
+  if (intermediates.size > maxRemembered) intermediates.delete(intermediates.keys().next().value!);
+};
