@@ -32,7 +32,13 @@ export interface Target {
   delete(namespace: string, name: string, uid: string): Promise<void>;
 }
 
-export const clientTarget = (client: KubeClient, resource: RestResource): Target => {
+/** A target that also takes what no apply can say: that others' items in a list must go. */
+export interface ReplaceTarget extends Target {
+  /** Merges `change` into the very version that was read. @throws 409 where it changed since */
+  replace(object: KubeObject, change: object): Promise<void>;
+}
+
+export const clientTarget = (client: KubeClient, resource: RestResource): ReplaceTarget => {
   const pathOf = (namespace: string, name: string): string => `${collectionPath(resource, namespace)}/${name}`;
   return {
     get: (namespace, name) => client.json<KubeObject>({ path: pathOf(namespace, name) }),
@@ -46,6 +52,15 @@ export const clientTarget = (client: KubeClient, resource: RestResource): Target
       }),
     delete: async (namespace, name, uid) => {
       await client.json({ method: 'DELETE', path: pathOf(namespace, name), body: { apiVersion: 'meta.k8s.io/v1', kind: 'DeleteOptions', preconditions: { uid }, propagationPolicy: 'Background' } });
+    },
+    replace: async ({ metadata: { namespace, name, resourceVersion } }, change) => {
+      await client.json({
+        method: 'PATCH',
+        path: pathOf(namespace ?? '', name!),
+        query: { fieldManager },
+        contentType: 'application/merge-patch+json',
+        body: { ...change, metadata: { resourceVersion } },
+      });
     },
   };
 };

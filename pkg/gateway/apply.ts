@@ -1,5 +1,5 @@
 import type { TenantGateway } from '../../api/gateway/v1alpha1/tenantgateway.ts';
-import { applyObject, collectionPath, deleteObject, fieldManager, type Target } from '../controller/apply.ts';
+import { applyObject, collectionPath, deleteObject, fieldManager, type ReplaceTarget, type Target } from '../controller/apply.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { hasCode } from '../kube/status-error.ts';
 import { isOurs, type Action, type Made } from './plan.ts';
@@ -7,7 +7,7 @@ import type { RouteUpdate } from './route-status.ts';
 import { httpRoutes } from './types.ts';
 
 /** Where each thing that a gateway makes is written. */
-export type GatewayTargets = Record<Made, Target>;
+export type GatewayTargets = Record<Exclude<Made, 'gateway'>, Target> & { gateway: ReplaceTarget };
 
 export interface Carried {
   /** Objects that stand in the way, in words; what else is to be done is done nevertheless. */
@@ -21,6 +21,10 @@ export const carryOut = async (targets: GatewayTargets, gateway: TenantGateway, 
   for (const action of actions) {
     if (action.do === 'delete') {
       await deleteObject(targets[action.what], action.object);
+      continue;
+    }
+    if (action.do === 'replace') {
+      await targets.gateway.replace(action.object, { spec: { listeners: action.listeners } });
       continue;
     }
     const outcome = await applyObject(targets[action.what], action.desired, action.live, (live) => isOurs(live, gateway));

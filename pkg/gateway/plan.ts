@@ -1,12 +1,13 @@
 import type { TenantGateway } from '../../api/gateway/v1alpha1/tenantgateway.ts';
 import type { KubeObject } from '../../api/meta/v1/types.ts';
-import { controllerOf, managedBy, type RestResource } from '../controller/apply.ts';
+import { controllerOf, fieldManager, managedBy, type RestResource } from '../controller/apply.ts';
+import { ownedFields } from '../controller/managed-fields.ts';
 import { resolveClaims, type Attachment, type Claims } from './claims.ts';
 import { isHost, normalHost } from './hostnames.ts';
 import { issuerSpec } from './issuer.ts';
 import { listenersOf } from './listeners.ts';
 import { compatibleManagedBy, gatewayLabel, httpListener, namesOf } from './names.ts';
-import { certificates, gatewayGroup, gateways, httpRoutes, issuers, type Certificate, type Gateway, type HttpRoute } from './types.ts';
+import { certificates, gatewayGroup, gateways, httpRoutes, issuers, type Certificate, type Gateway, type HttpRoute, type Listener } from './types.ts';
 
 /** What a TenantGateway makes. */
 export type Made = 'gateway' | 'issuer' | 'certificate' | 'redirect';
@@ -29,7 +30,11 @@ export interface Observed {
   missing: ReadonlySet<RestResource>;
 }
 
-export type Action = { do: 'apply'; what: Made; desired: KubeObject; live: KubeObject | undefined } | { do: 'delete'; what: Made; object: KubeObject };
+export type Action =
+  | { do: 'apply'; what: Made; desired: KubeObject; live: KubeObject | undefined }
+  | { do: 'delete'; what: Made; object: KubeObject }
+  /** Somebody added listeners: an apply neither removes them nor passes where they clash with ours. */
+  | { do: 'replace'; what: 'gateway'; object: KubeObject; listeners: Listener[] };
 
 export interface Plan {
   actions: Action[];
@@ -72,6 +77,7 @@ export const plan = (observed: Observed): Plan => {
   const apply = (what: Made, resource: RestResource, object: KubeObject, found: KubeObject | undefined): void => {
     if (!missing.has(resource)) actions.push({ do: 'apply', what, desired: object, live: found });
   };
+  if (live.gateway && isOurs(live.gateway, gateway) && hasForeignListeners(live.gateway, listeners)) actions.push({ do: 'replace', what: 'gateway', object: live.gateway, listeners });
   const gatewaySpec = { gatewayClassName: gateway.spec.gatewayClassName || 'cilium', listeners };
   apply('gateway', gateways, make(gateways, names.gateway, { 'cozystack.io/gateway': namespace }, gatewaySpec), live.gateway);
   const issuer = gateway.spec.certMode === 'existingSecret' ? undefined : issuerSpec(namespace, name, gateway.spec);
@@ -93,6 +99,14 @@ export const plan = (observed: Observed): Plan => {
 
 /** Made for this very TenantGateway. */
 export const isOurs = (object: KubeObject, gateway: TenantGateway): boolean => controllerOf(object)?.uid === gateway.metadata.uid;
+
+/** Listeners that we own and no longer want go with the next apply; these are others'. */
+const hasForeignListeners = (live: Gateway, desired: readonly Listener[]): boolean => {
+  const markOf = ({ name }: Listener): string => `k:${JSON.stringify({ name })}`;
+  const wanted = new Set(desired.map(markOf));
+  const ours = (ownedFields(live, gateways.apiVersion, fieldManager)?.['f:spec'] as Record<string, object> | undefined)?.['f:listeners'] ?? {};
+  return (live.spec?.listeners ?? []).some((listener) => !wanted.has(markOf(listener)) && !(markOf(listener) in ours));
+};
 
 /** Whether a namespace admits its routes to gateways in `owner`. */
 export const admits = (namespace: KubeObject, owner: string): boolean => namespace.metadata.labels?.[gatewayLabel] === owner;
