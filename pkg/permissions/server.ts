@@ -16,7 +16,7 @@ export const serverPermissions: readonly PolicyRule[] = [
     apiGroups: ['apiregistration.k8s.io'],
     resources: ['apiservices'],
     resourceNames: ['v1alpha1.apps.cozystack.io', 'v1alpha1.gateway.cozystack.io'],
-    verbs: ['get', 'patch'],
+    verbs: ['get', 'list', 'watch', 'patch'],
   },
 ];
 

@@ -53,8 +53,7 @@ export const serve = async (...handlers: RequestHandler[]): Promise<Served> => {
   return {
     port,
     connect(protocol, certificate) {
-      const options = { port, host: '127.0.0.1', servername: 'localhost', ca: authority.certPem, ...certificate };
-      const connection = protocol === 'HTTP/2' ? overHttp2(http2.connect(`https://127.0.0.1:${port}`, options)) : overHttp1(new https.Agent({ ...options, keepAlive: true, maxSockets: 8 }), port);
+      const connection = connectTo(protocol, { port, servername: 'localhost', ca: authority.certPem, ...certificate });
       open.add(connection);
       return connection;
     },
@@ -64,6 +63,12 @@ export const serve = async (...handlers: RequestHandler[]): Promise<Served> => {
     },
   };
 };
+
+/** A connection to whatever serves TLS on loopback. */
+export const connectTo = (protocol: Protocol, options: { port: number; servername?: string; ca: string } & Partial<ClientCertificate>): Connection =>
+  protocol === 'HTTP/2'
+    ? overHttp2(http2.connect(`https://127.0.0.1:${options.port}`, options))
+    : overHttp1(new https.Agent({ ...options, host: '127.0.0.1', keepAlive: true, maxSockets: 8 }), options.port);
 
 const overHttp1 = (agent: https.Agent, port: number): Connection => ({
   async ask(method, path, lines = [], signal) {

@@ -1,0 +1,61 @@
+import path from 'node:path';
+import type { ControlPlane } from '../controlplane/controlplane.ts';
+import { Child } from '../controlplane/child.ts';
+import { call } from '../controlplane/request.ts';
+import { crdDocuments, crdSets } from '../crds/crds.ts';
+import { applyManifests } from '../manifests/apply.ts';
+import { Kubectl } from './kubectl.ts';
+
+const namespace = 'cozy-system';
+const serviceAccount = 'tenant-apiserver';
+const tokenSeconds = 7 * 24 * 3600;
+const main = path.resolve(import.meta.dirname, '../../cmd/tenant-apiserver/main.ts');
+
+/** The APIServices that the product registers. */
+export const apiServices = ['v1alpha1.apps.cozystack.io', 'v1alpha1.gateway.cozystack.io'];
+
+/** Installs CRDs and manifests for servers that listen on a port of this machine; the first of them is to be started next. */
+export const installProduct = async (controlPlane: ControlPlane, port: number): Promise<void> => {
+  const { kubectlPath, kubeconfigPath } = controlPlane;
+  const kubectl = new Kubectl(kubectlPath, kubeconfigPath);
+  const foreign = (await Promise.all(crdSets.map((set) => crdDocuments(set)))).flat();
+  await kubectl.run(['apply', '--server-side', '-f', '-'], { input: foreign.join('\n---\n') });
+  await applyManifests({ kubectlPath, kubeconfigPath, overlay: 'overlays/local', port });
+};
+
+/** A kubeconfig that holds a token of the very ServiceAccount that the manifests give the server. */
+export const serverKubeconfig = async (controlPlane: ControlPlane, name = 'tenant-apiserver'): Promise<string> => {
+  const answer = await controlPlane.request({
+    method: 'POST',
+    path: `/api/v1/namespaces/${namespace}/serviceaccounts/${serviceAccount}/token`,
+    body: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { expirationSeconds: tokenSeconds } },
+  });
+  if (answer.status !== 201) throw new Error(`no token for the server's ServiceAccount: ${answer.text}`);
+  return controlPlane.kubeconfigFor({ token: answer.json<{ status: { token: string } }>().status.token }, name);
+};
+
+export interface ServerProcessOptions {
+  controlPlane: ControlPlane;
+  port: number;
+  kubeconfig: string;
+  logFile: string;
+  args?: readonly string[];
+  log?: (line: string) => void;
+}
+
+/** A tenant-apiserver as a process of its own, ready when its /readyz says so. */
+export const serverProcess = ({ port, kubeconfig, logFile, args = [], log }: ServerProcessOptions): Child =>
+  new Child({
+    name: 'tenant-apiserver',
+    executable: process.execPath,
+    args: [main, '--bind-address=127.0.0.1', `--secure-port=${port}`, `--kubeconfig=${kubeconfig}`, ...args],
+    logFile,
+    ready: async () => (await call({ url: `https://127.0.0.1:${port}`, trustAnyServer: true, credentials: { anonymous: true } }, { path: '/readyz' })).status === 200,
+    log,
+  });
+
+/** Resolves once the kube-apiserver reaches the server through both APIServices. */
+export const waitAvailable = async (controlPlane: ControlPlane): Promise<void> => {
+  const kubectl = new Kubectl(controlPlane.kubectlPath, controlPlane.kubeconfigPath);
+  await kubectl.run(['wait', '--for=condition=Available', '--timeout=60s', ...apiServices.map((name) => `apiservice/${name}`)], { timeoutMs: 70_000 });
+};

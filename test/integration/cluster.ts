@@ -1,0 +1,69 @@
+import path from 'node:path';
+import type { Child } from '../../hack/controlplane/child.ts';
+import type { ControlPlane } from '../../hack/controlplane/controlplane.ts';
+import { freePorts } from '../../hack/controlplane/ports.ts';
+import { Kubectl } from '../../hack/local/kubectl.ts';
+import { installProduct, serverKubeconfig, serverProcess, waitAvailable } from '../../hack/local/product.ts';
+import { atEnd } from '../lifecycle.ts';
+import { eventually } from '../poll.ts';
+import { ownControlPlane, sharedControlPlane } from './shared.ts';
+
+/** A control plane with the product installed and one server running behind its kube-apiserver. */
+export interface Cluster {
+  controlPlane: ControlPlane;
+  kubectl: Kubectl;
+  server: Child;
+  port: number;
+  /** Of the server's own ServiceAccount. */
+  serverKubeconfig: string;
+  /** Starts a second server, beside the one that the APIServices point at. @returns its port */
+  startReplica: (args?: readonly string[]) => Promise<{ port: number; replica: Child }>;
+}
+
+let shared: Promise<Cluster> | undefined;
+
+/** The cluster that the tests of this process share. */
+export const sharedCluster = (): Promise<Cluster> => {
+  shared ??= sharedControlPlane().then(clusterOn);
+  return shared;
+};
+
+/** A cluster for tests that stop servers. */
+export const ownCluster = async (): Promise<Cluster> => clusterOn(await ownControlPlane());
+
+const clusterOn = async (controlPlane: ControlPlane): Promise<Cluster> => {
+  const [port] = (await freePorts(1)) as [number];
+  await installProduct(controlPlane, port);
+  const kubeconfig = await serverKubeconfig(controlPlane);
+  const started = async (at: number, name: string, args: readonly string[]): Promise<Child> => {
+    const logFile = path.join(controlPlane.directory, 'logs', `${name}.log`);
+    const child = serverProcess({ controlPlane, port: at, kubeconfig, logFile, args, log: (line) => console.log(`  ${line}`) });
+    atEnd(() => child.stop('SIGKILL'));
+    await child.start();
+    return child;
+  };
+  const server = await started(port, 'tenant-apiserver', []);
+  await waitAvailable(controlPlane);
+  return {
+    controlPlane,
+    kubectl: new Kubectl(controlPlane.kubectlPath, controlPlane.kubeconfigPath),
+    server,
+    port,
+    serverKubeconfig: kubeconfig,
+    startReplica: async (args = []) => {
+      const [other] = (await freePorts(1)) as [number];
+      return { port: other, replica: await started(other, `tenant-apiserver-${other}`, args) };
+    },
+  };
+};
+
+let namespaces = 0;
+
+/** A namespace of its own for a test; it is not waited for that it goes. */
+export const makeNamespace = async ({ kubectl }: Cluster, prefix = 'test'): Promise<string> => {
+  namespaces += 1;
+  const name = `${prefix}-${process.pid}-${namespaces}`;
+  await kubectl.run(['create', 'namespace', name]);
+  await eventually(`namespace ${name} has its ServiceAccount`, async () => (await kubectl.try(['get', 'serviceaccount', 'default', '-n', name])).code === 0);
+  return name;
+};
