@@ -13,7 +13,7 @@ export interface Occurrence {
 }
 
 export interface EventRecorderOptions {
-  client: KubeClient;
+  client: Pick<KubeClient, 'json'>;
   log: Log;
   /** Who reports: `reportingInstance`. */
   instance: string;

@@ -5,7 +5,7 @@ import { claimLease, type Lease, type LeaseSpec, type ObservedLease } from './le
 import type { Log } from './log.ts';
 
 export interface LeaderElectionOptions {
-  client: KubeClient;
+  client: Pick<KubeClient, 'json'>;
   namespace: string;
   name: string;
   /** Unlike that of any other process, this one's earlier runs included. */

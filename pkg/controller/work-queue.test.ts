@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
-import { ManualClock } from './clock.ts';
+import { ManualClock } from './manual-clock.ts';
 import { WorkQueue, type WorkQueueOptions } from './work-queue.ts';
 
 const queueOf = (process: WorkQueueOptions['process'], options: Partial<WorkQueueOptions> = {}) => {
