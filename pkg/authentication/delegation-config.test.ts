@@ -47,6 +47,7 @@ describe('parseDelegationConfig', () => {
     const again = parseDelegationConfig({ ...whole, 'requestheader-allowed-names': '[]' }, config).config;
     assert.equal(again.clientCertificate, config.clientCertificate);
     assert.notEqual(again.requestHeader, config.requestHeader);
+    assert.equal(parseDelegationConfig({ ...whole, 'client-ca-file': two.certPem }, config).config.requestHeader, config.requestHeader);
   });
 
   for (const [name, broken] of [

@@ -128,6 +128,7 @@ describe('subjectAccessReviewAuthorizer', () => {
       { fieldRequirements: parseFieldSelector('a=1') }, { labelRequirements: parseLabelSelector('a=1') },
       { user: { username: 'u', uid: '1', groups: ['g'], extra: {} } }, { user: { username: 'u', groups: ['g,h'], extra: {} } },
       { user: { username: 'u', groups: ['g', 'h'], extra: {} } }, { user: { username: 'u', groups: ['g'], extra: { a: ['b'] } } }, { isResourceRequest: false },
+      { name: 'a'.repeat(2_000) }, { name: `${'a'.repeat(1_999)}b` },
     ];
     for (const variant of variants) await authorize(request(variant));
     assert.equal(asked.length, variants.length);

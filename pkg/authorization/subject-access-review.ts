@@ -50,6 +50,7 @@ interface SubjectAccessReview {
 
 /** What a caller chooses freely, beyond this length, is not worth a place in the cache. */
 const maxCachedLength = 10_000;
+const maxKeyLength = 1_024;
 
 /** Asks the kube-apiserver, and keeps its answers for a while. */
 export const subjectAccessReviewAuthorizer = (options: SubjectAccessReviewOptions): Authorizer => {
@@ -66,11 +67,15 @@ export const subjectAccessReviewAuthorizer = (options: SubjectAccessReviewOption
   return {
     authorize(attributes) {
       const spec = specOf(attributes);
-      // A user of a thousand groups makes a long question: kept is its digest.
-      const key = createHash('sha256').update(JSON.stringify(spec)).digest('base64');
-      return cache.get(key, () => review(spec), chosenLength(attributes) < maxCachedLength);
+      return cache.get(keyOf(spec), () => review(spec), chosenLength(attributes) < maxCachedLength);
     },
   };
+};
+
+/** A user of a thousand groups makes a long question: what is kept of that is a digest. */
+const keyOf = (spec: SubjectAccessReviewSpec): string => {
+  const question = JSON.stringify(spec);
+  return question.length > maxKeyLength ? createHash('sha256').update(question).digest('base64') : question;
 };
 
 /** The review's question. Selectors only narrow: what cannot be expressed is left out, and the wider request is asked about. */
