@@ -1,8 +1,10 @@
-import type { IncomingHttpHeaders } from 'node:http2';
+import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http2';
 import type { Status } from '../../api/meta/v1/types.ts';
 import type { RestConfig } from './config.ts';
+import { Deadline } from './deadline.ts';
+import { LineQueue } from './line-queue.ts';
 import { StatusError } from './status-error.ts';
-import { ConnectionError, Transport, type OpenResponse } from './transport.ts';
+import { ConnectionError, Transport, type Exchange, type ResponseSink } from './transport.ts';
 
 export type Query = Record<string, string | readonly string[] | number | boolean | undefined>;
 
@@ -57,13 +59,13 @@ export class KubeClient {
    * @throws StatusError 503 where no answer could be had
    */
   async request(request: KubeRequest): Promise<KubeResponse> {
-    const timeout = AbortSignal.timeout(request.timeoutMs ?? defaultTimeoutMs);
-    const signal = request.signal ? AbortSignal.any([request.signal, timeout]) : timeout;
+    const timeout = new Deadline(request.timeoutMs ?? defaultTimeoutMs, request.signal);
     try {
-      const response = await this.#send(request, signal);
-      return { status: response.status, headers: response.headers, body: await bodyOf(response) };
+      return await this.#retried((sent) => this.#exchange(sent, timeout.signal), request, timeout.signal);
     } catch (error) {
       throw this.#asStatus(error, request, timeout);
+    } finally {
+      timeout.release();
     }
   }
 
@@ -82,18 +84,13 @@ export class KubeClient {
    * @throws StatusError as json does, before the first line
    */
   async stream(request: KubeRequest): Promise<KubeStream> {
-    const headTimeout = new AbortController();
-    const timer = setTimeout(() => headTimeout.abort(new Error('no answer in time')), request.timeoutMs ?? defaultTimeoutMs);
-    const signal = request.signal ? AbortSignal.any([request.signal, headTimeout.signal]) : headTimeout.signal;
+    const head = new Deadline(request.timeoutMs ?? defaultTimeoutMs, request.signal);
     try {
-      const response = await this.#send(request, signal);
-      if (response.status >= 400) throw statusOf(response.status, await bodyOf(response));
-      const { stream } = response;
-      return { headers: response.headers, lines: linesOf(stream), close: () => stream.destroy() };
+      return await this.#retried((sent) => this.#open(sent, head), request, head.signal);
     } catch (error) {
-      throw this.#asStatus(error, request, headTimeout.signal);
+      throw this.#asStatus(error, request, head);
     } finally {
-      clearTimeout(timer);
+      head.clear(); // from now on only the caller's signal ends it
     }
   }
 
@@ -101,34 +98,96 @@ export class KubeClient {
     this.#transport.close();
   }
 
-  async #send(request: KubeRequest, signal: AbortSignal): Promise<OpenResponse> {
-    const token = await this.#config.token();
-    const body = request.body === undefined || typeof request.body === 'string' || Buffer.isBuffer(request.body) ? request.body : JSON.stringify(request.body);
-    const headers = {
-      'user-agent': this.#userAgent,
-      accept: 'application/json',
-      ...(token && { authorization: `Bearer ${token}` }),
-      ...(body !== undefined && { 'content-type': request.contentType ?? 'application/json' }),
-      ...request.headers,
-      ':method': request.method ?? 'GET',
-      ':path': this.#basePath + pathWithQuery(request),
-    };
+  #exchange(sent: SentRequest, signal: AbortSignal): Promise<KubeResponse> {
+    return new Promise((resolve, reject) => {
+      const response: KubeResponse = { status: 0, headers: {}, body: empty };
+      const chunks: Buffer[] = [];
+      const sink: ResponseSink = {
+        head: (status, headers) => Object.assign(response, { status, headers }),
+        data: (chunk) => void chunks.push(chunk),
+        end: () => {
+          response.body = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
+          resolve(response);
+        },
+        fail: reject,
+      };
+      this.#transport.send(sent.headers, sent.body, sink, signal).catch(reject);
+    });
+  }
+
+  #open(sent: SentRequest, head: Deadline): Promise<KubeStream> {
+    return new Promise((resolve, reject) => {
+      const lines = new LineQueue();
+      let exchange: Exchange | undefined;
+      let failed: Buffer[] | undefined;
+      let code = 0;
+      const sink: ResponseSink = {
+        head: (status, headers) => {
+          code = status;
+          if (status >= 400) failed = [];
+          else resolve({ headers, lines, close: () => exchange?.cancel() });
+        },
+        data: (chunk) => {
+          if (failed) failed.push(chunk);
+          else if (lines.push(chunk)) exchange?.pause();
+        },
+        end: () => {
+          if (failed) reject(statusOf(code, Buffer.concat(failed)));
+          else lines.end();
+        },
+        fail: (error) => {
+          reject(error);
+          lines.end(error);
+        },
+      };
+      lines.onDrained = () => exchange?.resume();
+      this.#transport.send(sent.headers, sent.body, sink, head.signal).then((opened) => (exchange = opened), reject);
+    });
+  }
+
+  /** Sends a request; once more where it was surely not processed. */
+  async #retried<T>(attempt: (sent: SentRequest) => Promise<T>, request: KubeRequest, signal: AbortSignal): Promise<T> {
+    const sent = await this.#prepare(request);
     try {
-      return await this.#transport.send(headers, body, signal);
+      return await attempt(sent);
     } catch (error) {
       if (!(error instanceof ConnectionError && error.unprocessed) || signal.aborted) throw error;
-      return this.#transport.send(headers, body, signal);
+      return attempt(sent);
     }
   }
 
-  #asStatus(error: unknown, request: KubeRequest, timeout: AbortSignal): unknown {
+  async #prepare(request: KubeRequest): Promise<SentRequest> {
+    const token = await this.#config.token();
+    const body = request.body === undefined || typeof request.body === 'string' || Buffer.isBuffer(request.body) ? request.body : JSON.stringify(request.body);
+    return {
+      body,
+      headers: {
+        'user-agent': this.#userAgent,
+        accept: 'application/json',
+        ...(token && { authorization: `Bearer ${token}` }),
+        ...(body !== undefined && { 'content-type': request.contentType ?? 'application/json' }),
+        ...request.headers,
+        ':method': request.method ?? 'GET',
+        ':path': this.#basePath + pathWithQuery(request),
+      },
+    };
+  }
+
+  #asStatus(error: unknown, request: KubeRequest, timeout: Deadline): unknown {
     if (error instanceof StatusError) return error;
     if (request.signal?.aborted) return error;
     const what = `${request.method ?? 'GET'} ${request.path}`;
-    if (timeout.aborted) return new StatusError(504, 'Timeout', `the kube-apiserver did not answer ${what} in time`, { retryAfterSeconds: 1 }, error);
+    if (timeout.passed) return new StatusError(504, 'Timeout', `the kube-apiserver did not answer ${what} in time`, { retryAfterSeconds: 1 }, error);
     return StatusError.unavailable('the kube-apiserver cannot be reached; try again', error);
   }
 }
+
+interface SentRequest {
+  headers: OutgoingHttpHeaders;
+  body: Buffer | string | undefined;
+}
+
+const empty = Buffer.alloc(0);
 
 const pathWithQuery = ({ path, query }: KubeRequest): string => {
   if (!query) return path;
@@ -145,13 +204,6 @@ const searchParams = (query: Query): URLSearchParams => {
   return parameters;
 };
 
-const bodyOf = async ({ stream }: OpenResponse): Promise<Buffer> => {
-  const chunks: Buffer[] = [];
-  for await (const chunk of stream as AsyncIterable<Buffer>) chunks.push(chunk);
-  if (stream.rstCode !== 0) throw new ConnectionError(`the answer was cut off (HTTP/2 code ${stream.rstCode})`, false);
-  return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
-};
-
 /** The error of an unsuccessful answer: its own Status where it is one. */
 export const statusOf = (code: number, body: Buffer): StatusError => {
   const text = body.toString('utf8');
@@ -163,18 +215,3 @@ export const statusOf = (code: number, body: Buffer): StatusError => {
   }
   return new StatusError(code, code === 503 ? 'ServiceUnavailable' : '', text.trim() || `the kube-apiserver answered ${code}`);
 };
-
-async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  let pending: Buffer[] = [];
-  for await (const chunk of chunks) {
-    let start = 0;
-    for (let end = chunk.indexOf(10); end !== -1; end = chunk.indexOf(10, start)) {
-      const line = chunk.subarray(start, end);
-      yield pending.length > 0 ? Buffer.concat([...pending, line]) : line;
-      pending = [];
-      start = end + 1;
-    }
-    if (start < chunk.length) pending.push(chunk.subarray(start));
-  }
-  if (pending.length > 0) yield Buffer.concat(pending);
-}

@@ -1,11 +1,21 @@
 import http2, { type ClientHttp2Session, type ClientHttp2Stream, type IncomingHttpHeaders, type OutgoingHttpHeaders } from 'node:http2';
 import type { RestConfig } from './config.ts';
 
-/** A response whose body is still on its way; `stream` is readable and closing it cancels the request. */
-export interface OpenResponse {
-  status: number;
-  headers: IncomingHttpHeaders;
-  stream: ClientHttp2Stream;
+/** What becomes of one request. Everything is told as it comes, in order: head, data, and one of end and fail. */
+export interface ResponseSink {
+  head(status: number, headers: IncomingHttpHeaders): void;
+  data(chunk: Buffer): void;
+  end(): void;
+  /** A ConnectionError, or the reason of the signal. */
+  fail(error: Error): void;
+}
+
+/** A request under way. */
+export interface Exchange {
+  /** Cancels it; a no-op once it is over. */
+  cancel(): void;
+  pause(): void;
+  resume(): void;
 }
 
 /** The request did not reach the server or no answer came: nothing is known of its effect unless `unprocessed`. */
@@ -36,13 +46,13 @@ export class Transport {
   }
 
   /**
-   * Sends a request; resolves with the response's head.
-   * @throws ConnectionError
+   * Sends a request and feeds the sink.
+   * @throws ConnectionError where it could not be sent; the signal's reason where it was aborted before
    */
-  async send(headers: OutgoingHttpHeaders, body: Buffer | string | undefined, signal?: AbortSignal): Promise<OpenResponse> {
-    const session = await this.#session();
+  async send(headers: OutgoingHttpHeaders, body: Buffer | string | undefined, sink: ResponseSink, signal?: AbortSignal): Promise<Exchange> {
+    const session = this.#withRoom() ?? (await this.#connect());
     signal?.throwIfAborted();
-    return session.send(headers, body, signal);
+    return session.send(headers, body, sink, signal);
   }
 
   /** Ends every connection; requests under way fail. */
@@ -52,17 +62,18 @@ export class Transport {
     this.#sessions.clear();
   }
 
-  async #session(): Promise<PooledSession> {
-    if (this.#closed) throw new ConnectionError('the client is closed', true);
+  /** The fullest connection that has room: fewer connections stay in use. */
+  #withRoom(): PooledSession | undefined {
     let best: PooledSession | undefined;
     for (const session of this.#sessions) {
       if (session.usable && session.open < streamsPerSession && (!best || session.open > best.open)) best = session;
     }
-    return best ?? this.#connect();
+    return best;
   }
 
   /** One connection is opened at a time: a burst waits for it instead of opening many. */
   #connect(): Promise<PooledSession> {
+    if (this.#closed) return Promise.reject(new ConnectionError('the client is closed', true));
     this.#connecting ??= openSession(this.#config)
       .then((session) => {
         if (this.#closed) {
@@ -123,31 +134,37 @@ class PooledSession {
     this.#pings.unref();
   }
 
-  send(headers: OutgoingHttpHeaders, body: Buffer | string | undefined, signal?: AbortSignal): Promise<OpenResponse> {
-    return new Promise((resolve, reject) => {
-      let stream: ClientHttp2Stream;
-      try {
-        stream = this.#session.request(headers, { endStream: body === undefined });
-      } catch (error) {
-        this.#retire();
-        reject(new ConnectionError(`cannot send: ${(error as Error).message}`, true, error));
-        return;
-      }
-      this.open += 1;
-      let failure: Error | undefined;
-      const abort = (): void => stream.close(http2.constants.NGHTTP2_CANCEL);
-      signal?.addEventListener('abort', abort, { once: true });
-      stream.on('error', (error) => (failure = error));
-      stream.once('close', () => {
-        this.open -= 1;
-        signal?.removeEventListener('abort', abort);
-        const refused = stream.rstCode === http2.constants.NGHTTP2_REFUSED_STREAM;
-        if (signal?.aborted) reject(signal.reason as Error);
-        else reject(new ConnectionError(failure?.message ?? 'the connection was closed before an answer came', refused || isGoaway(failure), failure));
-      });
-      stream.once('response', (received) => resolve({ status: received[':status'] ?? 0, headers: received, stream }));
-      if (body !== undefined) stream.end(body);
+  /** Listeners are set before anything can arrive: an answer that is complete in one packet must not be missed. */
+  send(headers: OutgoingHttpHeaders, body: Buffer | string | undefined, sink: ResponseSink, signal?: AbortSignal): Exchange {
+    let stream: ClientHttp2Stream;
+    try {
+      stream = this.#session.request(headers, { endStream: body === undefined });
+    } catch (error) {
+      this.#retire();
+      throw new ConnectionError(`cannot send: ${(error as Error).message}`, true, error);
+    }
+    this.open += 1;
+    let failure: Error | undefined;
+    let ended = false;
+    const cancel = (): void => stream.close(http2.constants.NGHTTP2_CANCEL);
+    signal?.addEventListener('abort', cancel, { once: true });
+    stream.on('error', (error) => (failure = error));
+    stream.on('response', (received) => sink.head(received[':status'] ?? 0, received));
+    stream.on('data', (chunk: Buffer) => sink.data(chunk));
+    stream.on('end', () => {
+      ended = !stream.aborted && stream.rstCode === http2.constants.NGHTTP2_NO_ERROR;
+      if (ended) sink.end();
     });
+    stream.on('close', () => {
+      this.open -= 1;
+      signal?.removeEventListener('abort', cancel);
+      if (ended) return;
+      const refused = stream.rstCode === http2.constants.NGHTTP2_REFUSED_STREAM;
+      if (signal?.aborted) sink.fail(signal.reason as Error);
+      else sink.fail(new ConnectionError(failure?.message ?? `the connection was closed before the answer was whole (HTTP/2 code ${stream.rstCode})`, refused || isGoaway(failure), failure));
+    });
+    if (body !== undefined) stream.end(body);
+    return { cancel, pause: () => void stream.pause(), resume: () => void stream.resume() };
   }
 
   destroy(): void {
