@@ -6,6 +6,7 @@ import type { Authorizer } from '../../authorization/authorizer.ts';
 import type { Store } from '../../storage/store.ts';
 import { StatusError } from '../../kube/status-error.ts';
 import { contextOf } from '../context.ts';
+import { queryOf as queryValuesOf } from '../request-info.ts';
 import type { StructuralSchema } from '../structural/schema.ts';
 import type { Columns, IncludeObject } from '../table.ts';
 
@@ -52,10 +53,16 @@ export const requestSignal = (response: Response, timeoutMs = 34_000): AbortSign
   return AbortSignal.any([gone.signal, AbortSignal.timeout(timeoutMs)]);
 };
 
-/** The query of a request; express' own parser would read brackets in names. */
+const queries = new WeakMap<Request, URLSearchParams>();
+
+/** The query of a request as the kube-apiserver reads it: pairs that cannot be decoded are left out. */
 export const queryOf = (request: Request): URLSearchParams => {
-  const at = request.url.indexOf('?');
-  return new URLSearchParams(at < 0 ? '' : request.url.slice(at + 1));
+  let query = queries.get(request);
+  if (!query) {
+    query = new URLSearchParams([...queryValuesOf(request.originalUrl)].flatMap(([name, values]) => values.map((value): [string, string] => [name, value])));
+    queries.set(request, query);
+  }
+  return query;
 };
 
 /**
