@@ -1,11 +1,11 @@
-import { execFile, spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { parseAllDocuments, stringify } from 'yaml';
+import { Kubectl } from '../local/kubectl.ts';
 
 const run = promisify(execFile);
 const manifests = path.resolve(import.meta.dirname, '../../manifests');
-const establishedWithin = '60s';
 
 export interface ApplyOptions {
   kubectlPath: string;
@@ -17,10 +17,10 @@ export interface ApplyOptions {
   port?: number;
 }
 
-interface Manifest {
+export interface Manifest {
   apiVersion: string;
   kind: string;
-  metadata: { name: string; namespace?: string };
+  metadata: { name: string; namespace?: string; annotations?: Record<string, string> };
   spec?: Record<string, any>;
 }
 
@@ -37,10 +37,13 @@ export const renderManifests = async (kubectlPath: string, kustomization: string
 export const applyManifests = async ({ kubectlPath, kubeconfigPath, overlay, port }: ApplyOptions): Promise<string[]> => {
   const [crds, others] = await Promise.all([renderManifests(kubectlPath, 'crds'), renderManifests(kubectlPath, overlay)]);
   const objects = [...crds, ...others.map((object) => withPort(object, port))];
-  const kubectl = [`--kubeconfig=${kubeconfigPath}`];
-  const output = await feed(kubectlPath, [...kubectl, 'apply', '--server-side', '--force-conflicts', '-f', '-'], objects.map((object) => stringify(object)).join('---\n'));
+  const kubectl = new Kubectl(kubectlPath, kubeconfigPath);
+  // Its usual place, in the home directory, would keep what was discovered of a control plane that is gone.
+  const environment = { KUBECACHEDIR: path.join(path.dirname(kubeconfigPath), 'kubectl-cache') };
+  const input = objects.map((object) => stringify(object)).join('---\n');
+  const output = await kubectl.run(['apply', '--server-side', '--force-conflicts', '-f', '-'], { input, environment });
   const names = crds.map(({ metadata }) => `crd/${metadata.name}`);
-  await run(kubectlPath, [...kubectl, 'wait', '--for=condition=Established', `--timeout=${establishedWithin}`, ...names]);
+  await kubectl.run(['wait', '--for=condition=Established', '--timeout=50s', ...names], { environment });
   return output.trimEnd().split('\n');
 };
 
@@ -48,15 +51,3 @@ const withPort = (object: Manifest, port: number | undefined): Manifest => {
   if (object.kind !== 'APIService' || port === undefined) return object;
   return { ...object, spec: { ...object.spec, service: { ...object.spec?.['service'], port } } };
 };
-
-const feed = (command: string, args: string[], input: string): Promise<string> =>
-  new Promise((resolve, reject) => {
-    const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe'] });
-    let [output, errors] = ['', ''];
-    child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
-    child.stderr.setEncoding('utf8').on('data', (text: string) => (errors += text));
-    child.stdin.on('error', () => undefined); // a child that ends early says why on its own
-    child.once('error', reject);
-    child.once('close', (code) => (code === 0 ? resolve(output) : reject(new Error(`kubectl ${args.join(' ')} failed (${code}):\n${errors || output}`))));
-    child.stdin.end(input);
-  });
