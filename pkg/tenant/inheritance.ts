@@ -9,9 +9,11 @@ export interface Inherited {
   monitoring: string;
   seaweedfs: string;
   schedulingClass: string;
+  /** Why the host that the tenant would have cannot be served: then it has none. */
+  hostFault: string;
 }
 
-export const nothing: Inherited = { host: '', gateway: '', ingress: '', etcd: '', monitoring: '', seaweedfs: '', schedulingClass: '' };
+export const nothing: Inherited = { host: '', hostFault: '', gateway: '', ingress: '', etcd: '', monitoring: '', seaweedfs: '', schedulingClass: '' };
 
 /** A tenant on the way down the tree. */
 export interface Node {
@@ -24,8 +26,11 @@ export interface Node {
 /** What a tenant has, given what its parent has. */
 export const inherit = ({ name, namespace, spec }: Node, parent: Inherited): Inherited => {
   const owner = (flag: boolean | undefined, inherited: string): string => (flag ? namespace : inherited);
+  const host = normalHost(spec.host) || (parent.host && `${name}.${parent.host}`);
+  const fault = hostFault(host);
   return {
-    host: normalHost(spec.host) || (parent.host && `${name}.${parent.host}`),
+    host: fault ? '' : host,
+    hostFault: fault ?? '',
     gateway: owner(spec.gateway, parent.gateway),
     ingress: owner(spec.ingress, parent.ingress),
     etcd: owner(spec.etcd, parent.etcd),

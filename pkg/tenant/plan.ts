@@ -1,8 +1,8 @@
 import type { Tenant } from '../../api/apps/v1alpha1/tenant.ts';
 import type { KubeObject } from '../../api/meta/v1/types.ts';
-import { controllerOf, isManaged, managedBy } from '../controller/apply.ts';
+import { controllerOf, fieldManager, isManaged, managedBy, managedByLabel } from '../controller/apply.ts';
 import { naming } from '../controller/conditions.ts';
-import { hostFault, type Inherited } from './inheritance.ts';
+import type { Inherited } from './inheritance.ts';
 import { cleanupFinalizer, gatewayName, isRoot, lineageOf, namespaceOf, tenantUidLabel } from './names.ts';
 
 /** The namespace that a Tenant was created in, as a parent. */
@@ -60,32 +60,34 @@ const planLife = (observed: Observed): Plan => {
   const gateway = planGateway(observed, namespace);
   actions.push(...gateway.actions);
   const pending = gateway.actions.length > 0 && !observed.gateway;
-  return { actions, verdict: pending ? undefined : (gateway.verdict ?? { ready: true, reason: 'Reconciled', message: `Namespace ${name} has what the tenant gets` }) };
+  const { hostFault } = observed.inherited;
+  const fault = hostFault ? { ready: false, reason: 'InvalidHost', message: hostFault } : gateway.verdict;
+  return { actions, verdict: pending ? undefined : (fault ?? { ready: true, reason: 'Reconciled', message: `Namespace ${name} has what the tenant gets` }) };
 };
 
 /** What keeps a tenant from having its namespace. */
-const obstacleOf = ({ tenant, parent, inherited, namespace }: Observed): Omit<Verdict, 'ready'> | undefined => {
+const obstacleOf = ({ tenant, parent, namespace }: Observed): Omit<Verdict, 'ready'> | undefined => {
   const created = tenant.metadata.namespace!;
   const name = targetOf(tenant);
   if (parent.state === 'missing')
     return { reason: 'ParentNotFound', message: `${created} is not the namespace of an existing tenant; create the tenant above first, or this one in the namespace of a tenant` };
   if (parent.state === 'ending') return { reason: 'ParentTerminating', message: `The tenant above, or its namespace ${created}, is being deleted; nothing new is made below it` };
-  const fault = hostFault(inherited.host);
-  if (fault) return { reason: 'InvalidHost', message: fault };
-  if (namespace && !isOurs(namespace, tenant, ownerOf(parent)))
-    return {
-      reason: 'NamespaceNotOwned',
-      message: `Namespace ${name} exists and was not made for this tenant; it is left alone: delete it or choose another name for the tenant`,
-    };
+  if (namespace && !isOurs(namespace, tenant, ownerOf(parent))) {
+    const advice = isRootTenant(tenant) ? `set its label ${managedByLabel} to ${fieldManager} if it may be used` : 'delete it or choose another name for the tenant';
+    return { reason: 'NamespaceNotOwned', message: `Namespace ${name} exists and was not made for this tenant; it is left alone: ${advice}` };
+  }
   if (namespace?.metadata.deletionTimestamp) return { reason: 'NamespaceTerminating', message: `Namespace ${name} is being deleted; it is made anew when it is gone` };
   return undefined;
 };
 
 const planGateway = ({ tenant, inherited, gateway }: Observed, namespace: KubeObject): { actions: Action[]; verdict?: Verdict } => {
   const ours = gateway && isGatewayOurs(gateway, namespace);
-  if (!tenant.spec?.gateway) return { actions: ours && !gateway.metadata.deletionTimestamp ? [{ do: 'delete', what: 'gateway', object: gateway }] : [] };
-  if (!inherited.host)
-    return { actions: [], verdict: { ready: false, reason: 'HostRequired', message: 'An own gateway needs a host: set spec.host, here or on a tenant above' } };
+  // Without a host there is nothing that it may serve, whatever it served before.
+  if (!tenant.spec?.gateway || !inherited.host) {
+    const actions: Action[] = ours && !gateway.metadata.deletionTimestamp ? [{ do: 'delete', what: 'gateway', object: gateway }] : [];
+    if (!tenant.spec?.gateway) return { actions };
+    return { actions, verdict: { ready: false, reason: 'HostRequired', message: 'An own gateway needs a host: set spec.host, here or on a tenant above' } };
+  }
   if (gateway && !ours)
     return {
       actions: [],

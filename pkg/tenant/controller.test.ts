@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { describe, it } from 'mocha';
+import type { Tenant } from '../../api/apps/v1alpha1/tenant.ts';
+import type { TenantGateway } from '../../api/gateway/v1alpha1/tenantgateway.ts';
+import { Informer } from '../controller/informer.ts';
+import { silentLog } from '../controller/log.ts';
+import { ManualClock } from '../controller/manual-clock.ts';
+import { tenantController } from './controller.ts';
+import { FakeCollection } from './fake-cluster.ts';
+import { namespaceOf, tenantOf } from './names.ts';
+import { tenantInformer } from './observe.ts';
+
+const byKey = ([a]: [string, unknown], [b]: [string, unknown]): number => (a < b ? -1 : 1);
+
+const started = async () => {
+  let version = 1;
+  const newVersion = (): string => String((version += 1));
+  const [tenants, namespaces, gateways] = ['tenant', 'namespace', 'gateway'].map((name) => new FakeCollection(name, newVersion)) as [FakeCollection, FakeCollection, FakeCollection];
+  const clock = new ManualClock(Date.UTC(2026, 10, 30, 12));
+  namespaces.put({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'tenant-root', labels: { 'app.kubernetes.io/managed-by': 'tenant-apiserver' }, finalizers: ['kubernetes'] } });
+  const caches = {
+    tenants: new Informer<Tenant>(tenants.source, tenantInformer),
+    namespaces: new Informer(namespaces.source),
+    gateways: new Informer<TenantGateway>(gateways.source),
+  };
+  const events: string[] = [];
+  const controller = tenantController({
+    caches,
+    targets: { tenants, status: tenants, namespace: namespaces, gateway: gateways },
+    events: { record: async ({ metadata }, { reason }) => void events.push(`${metadata.name} ${reason}`) },
+    log: silentLog,
+    clock,
+  });
+  for (const informer of Object.values(caches)) informer.start();
+  void controller.start();
+
+  /** The namespace controller: empties what ends, then lets it go. */
+  const sweep = (): void => {
+    for (const namespace of namespaces.objects.values()) {
+      const { name, deletionTimestamp } = namespace.metadata;
+      if (!deletionTimestamp) {
+        if (!namespace.metadata.finalizers?.length) namespaces.put({ ...namespace, metadata: { ...namespace.metadata, finalizers: ['kubernetes'] } });
+        continue;
+      }
+      const inside = [tenants, gateways].flatMap((collection) => [...collection.objects.values()].filter((object) => object.metadata.namespace === name).map((object) => ({ collection, object })));
+      for (const { collection, object } of inside) collection.end(object);
+      if (inside.length === 0) namespaces.put({ ...namespace, metadata: { ...namespace.metadata, finalizers: [] } });
+    }
+  };
+  const settle = async (): Promise<void> => {
+    for (let round = 0, before = ''; before !== String(version); round += 1) {
+      assert.ok(round < 50, 'it does not come to rest');
+      before = String(version);
+      await clock.advance(61_000);
+      sweep();
+    }
+  };
+  await settle();
+  const set = (namespace: string, name: string, spec: object): void => {
+    const found = tenants.objects.get(`${namespace}/${name}`);
+    const above = tenantOf(namespace);
+    // Nothing is put below a tenant that is going: it would wait for it.
+    if (found?.metadata.deletionTimestamp || (above && tenants.objects.get(`${above.namespace}/${above.name}`)?.metadata.deletionTimestamp)) return;
+    tenants.put(found ? { ...found, spec } : { apiVersion: 'apps.cozystack.io/v1alpha1', kind: 'Tenant', metadata: { namespace, name }, spec });
+  };
+  /** Deletes a tenant and all below it, in no particular order. */
+  const removeTree = (namespace: string, name: string): void => {
+    const found = tenants.objects.get(`${namespace}/${name}`);
+    if (!found) return;
+    tenants.end(found);
+    const own = namespaceOf(namespace, name);
+    for (const { metadata } of tenants.objects.values()) if (metadata.namespace === own && metadata.name !== name) removeTree(own, metadata.name!);
+  };
+  /** All that can be seen, uids and versions aside. */
+  const seen = () => ({
+    tenants: Object.fromEntries(
+      [...tenants.objects].toSorted(byKey).map(([key, { metadata, status }]) => {
+        const { host, gateway, conditions } = (status ?? {}) as { host?: string; gateway?: string; conditions?: { reason: string }[] };
+        return [key, { finalizers: metadata.finalizers, host, gateway, says: conditions?.map(({ reason }) => reason) }];
+      }),
+    ),
+    namespaces: Object.fromEntries(
+      [...namespaces.objects].toSorted(byKey).map(([key, { metadata }]) => [key, { ...metadata.labels, ...(metadata.labels?.['tenant.cozystack.io/uid'] && { 'tenant.cozystack.io/uid': '' }) }]),
+    ),
+    gateways: [...gateways.objects].toSorted(byKey).map(([key, { spec }]) => [key, spec]),
+  });
+  const writes = (): string[] => [tenants, namespaces, gateways].flatMap((collection) => collection.writes.splice(0));
+  return { tenants, namespaces, gateways, events, set, removeTree, settle, seen, writes, stop: () => controller.stop() };
+};
+
+describe('tenantController', () => {
+  it('writes what is needed for a new tenant, and then nothing', async () => {
+    const world = await started();
+    world.set('tenant-root', 'root', { host: 'example.org' });
+    world.set('tenant-root', 'acme', { gateway: true });
+    await world.settle();
+    const written = world.writes().filter((write) => write.includes('acme'));
+    assert.deepEqual(written.toSorted(), ['apply gateway tenant-acme/cozystack', 'apply namespace tenant-acme', 'apply status tenant tenant-root/acme', 'update tenant tenant-root/acme']);
+    assert.deepEqual(world.events.toSorted(), ['acme Reconciled', 'root Reconciled']);
+    await world.settle();
+    assert.deepEqual(world.writes(), []);
+  });
+
+  it('repairs a label that was changed by hand with one write', async () => {
+    const world = await started();
+    world.set('tenant-root', 'acme', { host: 'acme.test' });
+    world.set('tenant-acme', 'dev', {});
+    await world.settle();
+    world.writes();
+    const namespace = world.namespaces.objects.get('tenant-acme')!;
+    world.namespaces.put({ ...namespace, metadata: { ...namespace.metadata, labels: { ...namespace.metadata.labels, 'namespace.cozystack.io/host': 'evil.test' } } });
+    await world.settle();
+    assert.deepEqual(world.writes(), ['apply namespace tenant-acme']);
+  });
+
+  it('tells a change of host to those below alone', async () => {
+    const world = await started();
+    for (const name of ['acme', 'other']) world.set('tenant-root', name, { host: `${name}.test` });
+    world.set('tenant-acme', 'dev', {});
+    world.set('tenant-acme-dev', 'a', {});
+    world.set('tenant-acme', 'own', { host: 'own.test' });
+    await world.settle();
+    world.writes();
+    world.set('tenant-root', 'acme', { host: 'new.test' });
+    await world.settle();
+    const namespaces = world.writes().filter((write) => write.includes(' namespace '));
+    assert.deepEqual(namespaces.toSorted(), ['acme', 'acme-dev', 'acme-dev-a'].map((name) => `apply namespace tenant-${name}`));
+  });
+
+  it('leaves nothing of a tenant that goes before its namespace is seen in the cache', async () => {
+    const world = await started();
+    const catchUp = world.namespaces.delay();
+    world.set('tenant-root', 'acme', {});
+    await world.settle();
+    assert.ok(world.namespaces.objects.has('tenant-acme'));
+    world.removeTree('tenant-root', 'acme');
+    await world.settle();
+    catchUp();
+    await world.settle();
+    assert.deepEqual([[...world.namespaces.objects.keys()], world.tenants.objects.size], [['tenant-root'], 0]);
+  });
+
+  it('makes anew what was deleted by hand', async () => {
+    const world = await started();
+    world.set('tenant-root', 'acme', { host: 'acme.test', gateway: true });
+    await world.settle();
+    world.gateways.end(world.gateways.objects.get('tenant-acme/cozystack')!);
+    await world.settle();
+    assert.ok(world.gateways.objects.has('tenant-acme/cozystack'));
+    world.namespaces.end(world.namespaces.objects.get('tenant-acme')!);
+    await world.settle();
+    assert.deepEqual([[...world.namespaces.objects.keys()], world.gateways.objects.size], [['tenant-root', 'tenant-acme'], 1]);
+  });
+
+  const places = [['tenant-root', 'root'], ['tenant-root', 'a'], ['tenant-root', 'b'], ['tenant-a', 'c'], ['tenant-a-c', 'd'], ['tenant-b', 'root']] as const;
+  const spec = fc.record({ host: fc.constantFrom('', 'one.test', 'Two.test.', 'not a host'), gateway: fc.boolean(), etcd: fc.boolean() });
+  const edit = fc.oneof(
+    { weight: 3, arbitrary: fc.record({ kind: fc.constant('set' as const), place: fc.constantFrom(...places), spec }) },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant('remove' as const), place: fc.constantFrom(...places), spec }) },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant('rest' as const), place: fc.constantFrom(...places), spec }) },
+  );
+
+  it('ends any sequence of edits in the state of the final tree built afresh, in any order', () =>
+    fc.assert(
+      fc.asyncProperty(fc.array(edit, { maxLength: 14 }), async (edits) => {
+        const world = await started();
+        for (const { kind, place: [namespace, name], spec: wanted } of edits) {
+          if (kind === 'set') world.set(namespace, name, wanted);
+          else if (kind === 'remove') world.removeTree(namespace, name);
+          else await world.settle();
+        }
+        await world.settle();
+        const fresh = await started();
+        for (const { metadata, spec: wanted } of [...world.tenants.objects.values()].toReversed()) fresh.set(metadata.namespace!, metadata.name!, wanted as object);
+        await fresh.settle();
+        assert.deepEqual(world.seen(), fresh.seen());
+        await Promise.all([world.stop(), fresh.stop()]);
+      }),
+      { numRuns: 60 },
+    )).timeout(60_000);
+});
