@@ -14,13 +14,23 @@ const main = path.resolve(import.meta.dirname, '../../cmd/tenant-apiserver/main.
 /** The APIServices that the product registers. */
 export const apiServices = ['v1alpha1.apps.cozystack.io', 'v1alpha1.gateway.cozystack.io'];
 
+/** The CustomResourceDefinitions of others that the product works with: Gateway API and cert-manager. */
+export const foreignCrds = async (): Promise<string[]> => (await Promise.all(crdSets.map((set) => crdDocuments(set)))).flat();
+
+/** Installs CustomResourceDefinitions, each a YAML document. */
+export const installForeignCrds = async ({ kubectlPath, kubeconfigPath }: ControlPlane, documents: readonly string[]): Promise<void> => {
+  await new Kubectl(kubectlPath, kubeconfigPath).run(['apply', '--server-side', '-f', '-'], { input: documents.join('\n---\n') });
+};
+
+/** Installs the manifests for servers that listen on a port of this machine. */
+export const installManifests = async ({ kubectlPath, kubeconfigPath }: ControlPlane, port: number): Promise<void> => {
+  await applyManifests({ kubectlPath, kubeconfigPath, overlay: 'overlays/local', port });
+};
+
 /** Installs CRDs and manifests for servers that listen on a port of this machine; the first of them is to be started next. */
 export const installProduct = async (controlPlane: ControlPlane, port: number): Promise<void> => {
-  const { kubectlPath, kubeconfigPath } = controlPlane;
-  const kubectl = new Kubectl(kubectlPath, kubeconfigPath);
-  const foreign = (await Promise.all(crdSets.map((set) => crdDocuments(set)))).flat();
-  await kubectl.run(['apply', '--server-side', '-f', '-'], { input: foreign.join('\n---\n') });
-  await applyManifests({ kubectlPath, kubeconfigPath, overlay: 'overlays/local', port });
+  await installForeignCrds(controlPlane, await foreignCrds());
+  await installManifests(controlPlane, port);
 };
 
 /** A kubeconfig that holds a token of the very ServiceAccount that the manifests give the server. */

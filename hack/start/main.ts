@@ -1,0 +1,93 @@
+import path from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { RunFolder } from './run-folder.ts';
+import { show } from './show.ts';
+import { prepare, Stack } from './stack.ts';
+
+const checkout = path.resolve(import.meta.dirname, '../..');
+const usage = `Usage: npm start [-- flags]
+
+Brings up a control plane with the product and an example tree on it, shows them, and runs until Ctrl-C.
+
+  --check              ends once all is shown: exit code 0, or another one with the reason
+  --directory <path>   holds kubeconfig, kubectl, logs and data, which the next start takes up again (default .run)
+`;
+
+/** Building from source is what takes long. */
+const preparedWithinMs = 75 * 60_000;
+const upWithinMs = 5 * 60_000;
+/** npm passes on the signal that a terminal has sent to this process already. */
+const sameSignalMs = 1000;
+const exitCodes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
+type Signal = keyof typeof exitCodes;
+
+const began = Date.now();
+const log = (line: string): void => console.log(`${((Date.now() - began) / 1000).toFixed(1).padStart(6)} s  ${line}`);
+
+/** Resolves with the first signal that asks to stop; another one later ends the process at once. */
+const signalled = (): Promise<Signal> =>
+  new Promise((resolve) => {
+    let first: number | undefined;
+    for (const signal of Object.keys(exitCodes) as Signal[]) {
+      process.on(signal, () => {
+        if (first !== undefined && Date.now() - first > sameSignalMs) process.exit(exitCodes[signal]);
+        first ??= Date.now();
+        resolve(signal);
+      });
+    }
+  });
+
+const within = async <T>(limitMs: number, work: Promise<T>, complaint: () => string): Promise<T> => {
+  const limit = new AbortController();
+  try {
+    return await Promise.race([work, setTimeout(limitMs, undefined, { signal: limit.signal }).then(() => { throw new Error(`not ready within ${limitMs / 60_000} minutes: ${complaint()}`); })]);
+  } finally {
+    limit.abort();
+  }
+};
+
+const bringUp = async (folder: RunFolder, stack: Stack): Promise<void> => {
+  const ingredients = await within(preparedWithinMs, prepare(log), () => 'building and downloading took too long');
+  try {
+    await within(upWithinMs, stack.start(ingredients), () => stack.waitingFor);
+  } catch (error) {
+    // That a process ended explains more than that it could not be reached.
+    const reason = (await stack.fault()) ?? (error as Error).message;
+    throw new Error(folder.kept && !reason.includes(folder.advice) ? `${reason}\nIf it is the data of an earlier start that stands in the way: ${folder.advice}` : reason, { cause: error });
+  }
+};
+
+const main = async (): Promise<number> => {
+  const { values } = parseArgs({ options: { check: { type: 'boolean', default: false }, directory: { type: 'string', default: path.join(checkout, '.run') }, help: { type: 'boolean', default: false } } });
+  if (values.help) {
+    process.stdout.write(usage);
+    return 0;
+  }
+  const stop = signalled();
+  const folder = await RunFolder.take(path.resolve(values.directory), log);
+  const stack = new Stack(folder, log);
+  const watched = stack.watch();
+  watched.catch(() => undefined); // raced below; it may reject while nobody listens
+  try {
+    const up = await Promise.race([stop, watched, bringUp(folder, stack).then(() => show(folder.directory))]);
+    if (up === undefined && values.check) return 0;
+    if (up === undefined) {
+      console.log('Ctrl-C stops everything.');
+      await Promise.race([stop, watched]);
+      return 0;
+    }
+    log(`${up}: stopping what was started`);
+    return exitCodes[up];
+  } finally {
+    await stack.stop();
+  }
+};
+
+let exitCode = 1;
+try {
+  exitCode = await main();
+} catch (error) {
+  console.error(`npm start: ${(error as Error).message}`);
+}
+process.exit(exitCode); // with whatever is still being built or started
