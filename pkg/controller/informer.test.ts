@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'mocha';
 import type { KubeObject } from '../../api/meta/v1/types.ts';
+import type { KubeClient, KubeRequest } from '../kube/client.ts';
 import type { ReflectorHandler } from '../kube/reflector.ts';
 import { StatusError } from '../kube/status-error.ts';
-import { Informer } from './informer.ts';
+import { fromReflector, Informer } from './informer.ts';
 
 const thing = (name: string, resourceVersion: string, colour = 'red', uid = `uid-${name}`): KubeObject => ({
   apiVersion: 'v1',
@@ -84,5 +85,42 @@ describe('Informer', () => {
     const late: string[] = [];
     informer.subscribe({ onAdd: ({ metadata }) => late.push(metadata.name!) });
     assert.deepEqual(late, ['a']);
+  });
+});
+
+describe('fromReflector', () => {
+  /** Answers lists from `collection` and watches from `watches`, one after the other; a watch beyond these stays open. */
+  const clientOf = (collections: (KubeObject[] | undefined)[], watches: StatusError[]): KubeClient => {
+    const missing = (): never => {
+      throw new StatusError(404, 'NotFound', 'the server could not find the requested resource');
+    };
+    const json = async () => ({ apiVersion: 'v1', kind: 'ThingList', metadata: { resourceVersion: '9' }, items: collections.shift() ?? missing() });
+    const stream = async ({ signal }: KubeRequest) => {
+      const failure = watches.shift();
+      if (failure) throw failure;
+      return new Promise((_, reject) => signal!.addEventListener('abort', () => reject(signal!.reason as Error)));
+    };
+    return { json, stream } as unknown as KubeClient;
+  };
+
+  it('begins with a list when a resource that went comes back', async () => {
+    const gone = new StatusError(404, 'NotFound', 'gone');
+    const errors: unknown[] = [];
+    const informer = new Informer(fromReflector({ client: clientOf([[thing('old', '1')], undefined, [thing('new', '2')]], [gone]), path: '/apis/x/v1/things', onError: (error) => errors.push(error) }));
+    const seen: string[] = [];
+    const back = Promise.withResolvers<void>();
+    informer.subscribe({
+      onAdd: ({ metadata }) => seen.push(`+${metadata.name}`),
+      onDelete: ({ metadata }) => seen.push(`-${metadata.name}`),
+      onAvailability: (missing) => {
+        seen.push(missing ? 'missing' : 'available');
+        if (!missing) queueMicrotask(back.resolve);
+      },
+    });
+    informer.start();
+    await back.promise;
+    assert.deepEqual(seen, ['+old', '-old', 'missing', 'available', '+new']);
+    assert.deepEqual(errors, []);
+    await informer.stop();
   });
 });
