@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { RunFolder } from './run-folder.ts';
 import { show } from './show.ts';
-import { prepare, Stack } from './stack.ts';
+import { type Ingredients, prepare, Stack } from './stack.ts';
 
 const checkout = path.resolve(import.meta.dirname, '../..');
 const usage = `Usage: npm start [-- flags]
@@ -17,6 +17,7 @@ Brings up a control plane with the product and an example tree on it, shows them
 /** Building from source is what takes long. */
 const preparedWithinMs = 75 * 60_000;
 const upWithinMs = 5 * 60_000;
+const buildEndsWithinMs = 3000;
 /** npm passes on the signal that a terminal has sent to this process already. */
 const sameSignalMs = 1000;
 const exitCodes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
@@ -47,8 +48,8 @@ const within = async <T>(limitMs: number, work: Promise<T>, complaint: () => str
   }
 };
 
-const bringUp = async (folder: RunFolder, stack: Stack): Promise<void> => {
-  const ingredients = await within(preparedWithinMs, prepare(log), () => 'building and downloading took too long');
+const bringUp = async (folder: RunFolder, stack: Stack, preparing: Promise<Ingredients>): Promise<void> => {
+  const ingredients = await within(preparedWithinMs, preparing, () => 'building and downloading took too long');
   try {
     await within(upWithinMs, stack.start(ingredients), () => stack.waitingFor);
   } catch (error) {
@@ -69,18 +70,24 @@ const main = async (): Promise<number> => {
   const stack = new Stack(folder, log);
   const watched = stack.watch();
   watched.catch(() => undefined); // raced below; it may reject while nobody listens
+  const preparing = prepare(log);
+  const up = bringUp(folder, stack, preparing).then(() => show(folder.directory));
+  // Ctrl-C in a terminal also ends the commands that run for us: their failure is not what happened.
+  const upOrSignal = Promise.race([watched, up]).catch(async (error: unknown) => (await Promise.race([stop, setTimeout(100)])) ?? Promise.reject(error));
   try {
-    const up = await Promise.race([stop, watched, bringUp(folder, stack).then(() => show(folder.directory))]);
-    if (up === undefined && values.check) return 0;
-    if (up === undefined) {
-      console.log('Ctrl-C stops everything.');
-      await Promise.race([stop, watched]);
-      return 0;
+    const signal = await Promise.race([stop, upOrSignal]);
+    if (signal !== undefined) {
+      log(`${signal}: stopping what was started`);
+      return exitCodes[signal];
     }
-    log(`${up}: stopping what was started`);
-    return exitCodes[up];
+    if (values.check) return 0;
+    console.log('Ctrl-C stops everything.');
+    await Promise.race([stop, watched]);
+    return 0;
   } finally {
     await stack.stop();
+    // A build that was ended, too, removes its temporary files.
+    await Promise.race([preparing.catch(() => undefined), setTimeout(buildEndsWithinMs)]);
   }
 };
 
