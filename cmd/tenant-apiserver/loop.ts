@@ -12,6 +12,7 @@ import { certificateInformer, managedSelector, namespaceInformer, routeInformer,
 import { certificates, gateways, httpRoutes, issuers, type Certificate, type Gateway, type HttpRoute } from '../../pkg/gateway/types.ts';
 import type { KubeClient } from '../../pkg/kube/client.ts';
 import type { Duty } from '../../pkg/server/serving-controller.ts';
+import type { ReflectorOptions } from '../../pkg/kube/reflector.ts';
 import type { Store } from '../../pkg/storage/store.ts';
 import { tenantController } from '../../pkg/tenant/controller.ts';
 import { tenantInformer } from '../../pkg/tenant/observe.ts';
@@ -60,11 +61,11 @@ const namespaces: RestResource = { apiVersion: 'v1', kind: 'Namespace', plural: 
 
 /** Caches begin anew with each term: what was seen in an earlier one is out of date. */
 const beginTerm = ({ client, tenants, gateways: tenantGateways, identity, log, workers, duties = [] }: LoopOptions): Duty => {
-  const watched = <T extends KubeObject>(resource: RestResource, informerOptions: InformerOptions<T>, selection: { labelSelector?: string; metadataOnly?: boolean } = {}): Informer<T> =>
-    new Informer<T>(
-      fromReflector({ client, path: collectionPath(resource), ...selection, onError: (error) => log.warn({ err: error, resource: resource.plural }, 'watch interrupted') }),
-      informerOptions,
-    );
+  type Selection = Pick<ReflectorOptions, 'labelSelector' | 'metadataOnly'>;
+  const watched = <T extends KubeObject>(resource: RestResource, informerOptions: InformerOptions<T>, selection: Selection = {}): Informer<T> => {
+    const onError = (error: unknown): void => log.warn({ err: error, resource: resource.plural }, 'watch interrupted');
+    return new Informer<T>(fromReflector({ client, path: collectionPath(resource), ...selection, onError }), informerOptions);
+  };
   const ours = { labelSelector: managedSelector };
   const caches = {
     tenants: new Informer<Tenant>(fromStore(tenants), tenantInformer),

@@ -1,6 +1,6 @@
 import type { KubeObject, OwnerReference } from '../../api/meta/v1/types.ts';
 import type { KubeClient } from '../kube/client.ts';
-import { hasCode } from '../kube/status-error.ts';
+import { hasCode, type StatusError } from '../kube/status-error.ts';
 import type { Store } from '../storage/store.ts';
 import { applyWouldChange } from './managed-fields.ts';
 
@@ -51,7 +51,8 @@ export const clientTarget = (client: KubeClient, resource: RestResource): Replac
         body: object,
       }),
     delete: async (namespace, name, uid) => {
-      await client.json({ method: 'DELETE', path: pathOf(namespace, name), body: { apiVersion: 'meta.k8s.io/v1', kind: 'DeleteOptions', preconditions: { uid }, propagationPolicy: 'Background' } });
+      const body = { apiVersion: 'meta.k8s.io/v1', kind: 'DeleteOptions', preconditions: { uid }, propagationPolicy: 'Background' };
+      await client.json({ method: 'DELETE', path: pathOf(namespace, name), body });
     },
     replace: async ({ metadata: { namespace, name, resourceVersion } }, change) => {
       await client.json({
@@ -82,10 +83,18 @@ const absentVersion = '1';
  * Makes `desired` so, by server-side apply, where `live` (what the cache holds) differs.
  * An object that `isOurs` does not know is left alone: the outcome says so.
  */
-export const applyObject = async (target: Target, desired: KubeObject, live: KubeObject | undefined, isOurs: (live: KubeObject) => boolean): Promise<Outcome> => {
+export const applyObject = async (
+  target: Target,
+  desired: KubeObject,
+  live: KubeObject | undefined,
+  isOurs: (live: KubeObject) => boolean,
+): Promise<Outcome> => {
   const existing = live ?? (await create(target, desired));
   if (!existing) return { result: 'written' };
-  if (!isOurs(existing)) return { result: 'refused', message: `${desired.kind} ${nameOf(desired)} exists and was not made by ${fieldManager}; it is left alone: remove or rename it` };
+  if (!isOurs(existing)) {
+    const message = `${desired.kind} ${nameOf(desired)} exists and was not made by ${fieldManager}; it is left alone: remove or rename it`;
+    return { result: 'refused', message };
+  }
   if (!applyWouldChange(desired, existing, fieldManager)) return { result: 'unchanged' };
   // The uid keeps an apply from creating anew what was deleted since.
   await target.apply({ ...desired, metadata: { ...desired.metadata, uid: existing.metadata.uid } });
@@ -102,6 +111,9 @@ const create = async (target: Target, desired: KubeObject): Promise<KubeObject |
     return target.get(desired.metadata.namespace ?? '', desired.metadata.name!);
   }
 };
+
+/** Whether trying again soon will not help: the kube-apiserver finds fault with what was sent, or with who sent it. */
+export const isRejected = (error: unknown): error is StatusError => [400, 403, 422].some((code) => hasCode(error, code));
 
 /** Writes status where it differs; false where nothing was to do. Fields that others set on it are kept. */
 export const applyStatus = async (target: Target, live: KubeObject, status: object): Promise<boolean> => {

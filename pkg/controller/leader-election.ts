@@ -35,9 +35,9 @@ export class LeaderElection {
 
   constructor(options: LeaderElectionOptions) {
     this.#options = { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2_000, clock: systemClock, ...options };
-    const { leaseDurationMs, renewDeadlineMs, retryPeriodMs } = this.#options;
-    if (leaseDurationMs <= renewDeadlineMs) throw new RangeError(`lease duration (${leaseDurationMs} ms) must be longer than the renew deadline (${renewDeadlineMs} ms)`);
-    if (renewDeadlineMs <= retryPeriodMs * 1.2) throw new RangeError(`renew deadline (${renewDeadlineMs} ms) must be longer than 1.2 retry periods (${retryPeriodMs} ms each)`);
+    const { leaseDurationMs: lease, renewDeadlineMs: renew, retryPeriodMs: retry } = this.#options;
+    if (lease <= renew) throw new RangeError(`lease duration (${lease} ms) must be longer than the renew deadline (${renew} ms)`);
+    if (renew <= retry * 1.2) throw new RangeError(`renew deadline (${renew} ms) must be longer than 1.2 retry periods (${retry} ms each)`);
   }
 
   get isLeader(): boolean {
@@ -161,11 +161,13 @@ export class LeaderElection {
 
   #create(spec: LeaseSpec, signal: AbortSignal): Promise<Lease> {
     const { namespace, name } = this.#options;
-    return this.#options.client.json<Lease>({ method: 'POST', path: this.#path, body: { ...emptyLease, metadata: { namespace, name }, spec: { ...spec, leaseTransitions: 0 } }, signal });
+    const body: Lease = { ...emptyLease, metadata: { namespace, name }, spec: { ...spec, leaseTransitions: 0 } };
+    return this.#options.client.json<Lease>({ method: 'POST', path: this.#path, body, signal });
   }
 
   #update(lease: Lease, spec: LeaseSpec, signal?: AbortSignal): Promise<Lease> {
-    return this.#options.client.json<Lease>({ method: 'PUT', path: `${this.#path}/${this.#options.name}`, body: { ...lease, spec: { ...lease.spec, ...spec } }, signal });
+    const body: Lease = { ...lease, spec: { ...lease.spec, ...spec } };
+    return this.#options.client.json<Lease>({ method: 'PUT', path: `${this.#path}/${this.#options.name}`, body, signal });
   }
 
   async #release(): Promise<void> {

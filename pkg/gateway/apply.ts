@@ -1,7 +1,7 @@
 import type { TenantGateway } from '../../api/gateway/v1alpha1/tenantgateway.ts';
-import { applyObject, collectionPath, deleteObject, fieldManager, type ReplaceTarget, type Target } from '../controller/apply.ts';
+import { applyObject, collectionPath, deleteObject, fieldManager, isRejected, type ReplaceTarget, type Target } from '../controller/apply.ts';
 import type { KubeClient } from '../kube/client.ts';
-import { hasCode } from '../kube/status-error.ts';
+import { hasCode, type StatusError } from '../kube/status-error.ts';
 import { isOurs, type Action, type Made } from './plan.ts';
 import type { RouteUpdate } from './route-status.ts';
 import { httpRoutes } from './types.ts';
@@ -12,26 +12,31 @@ export type GatewayTargets = Record<Exclude<Made, 'gateway'>, Target> & { gatewa
 export interface Carried {
   /** Objects that stand in the way, in words; what else is to be done is done nevertheless. */
   refused: string[];
+  /** What the kube-apiserver rejected. */
+  rejected: StatusError[];
   /** Something was made that comes back as an event. */
   created: boolean;
 }
 
 export const carryOut = async (targets: GatewayTargets, gateway: TenantGateway, actions: readonly Action[]): Promise<Carried> => {
-  const carried: Carried = { refused: [], created: false };
+  const carried: Carried = { refused: [], rejected: [], created: false };
   for (const action of actions) {
-    if (action.do === 'delete') {
-      await deleteObject(targets[action.what], action.object);
-      continue;
+    try {
+      await act(targets, gateway, action, carried);
+    } catch (error) {
+      if (!isRejected(error)) throw error;
+      carried.rejected.push(error);
     }
-    if (action.do === 'replace') {
-      await targets.gateway.replace(action.object, { spec: { listeners: action.listeners } });
-      continue;
-    }
-    const outcome = await applyObject(targets[action.what], action.desired, action.live, (live) => isOurs(live, gateway));
-    if (outcome.result === 'refused') carried.refused.push(outcome.message);
-    if (outcome.result === 'written' && !action.live) carried.created = true;
   }
   return carried;
+};
+
+const act = async (targets: GatewayTargets, gateway: TenantGateway, action: Action, carried: Carried): Promise<void> => {
+  if (action.do === 'delete') return deleteObject(targets[action.what], action.object);
+  if (action.do === 'replace') return targets.gateway.replace(action.object, { spec: { listeners: action.listeners } });
+  const outcome = await applyObject(targets[action.what], action.desired, action.live, (live) => isOurs(live, gateway));
+  if (outcome.result === 'refused') carried.refused.push(outcome.message);
+  if (outcome.result === 'written' && !action.live) carried.created = true;
 };
 
 /**

@@ -35,9 +35,14 @@ export const gatewayController = ({ caches, targets, updateRoute, events, log, w
     const carried = gateway && todo && (await carryOut(targets, gateway, todo.actions));
     // Also for a gateway that is gone: routes must not go on saying that they are attached.
     for (const update of routeUpdates(key, caches.routes.byIndex('gateway', key), todo?.attachments ?? [], todo?.leftOut ?? [], clock.now())) await updateRoute(update);
-    if (!carried || carried.created || gateway.metadata.deletionTimestamp) return;
-    const status = statusOf(gateway, { plan: todo, refused: carried.refused, missing: observed.missing, live: observed.live }, clock.now());
-    if (await applyStatus(targets.status, gateway, status)) await tell(gateway, status);
+    if (!carried) return;
+    const { refused, rejected, created } = carried;
+    if (!created && !gateway.metadata.deletionTimestamp) {
+      const outlook = { plan: todo, refused, rejected: rejected.map(({ message }) => message), missing: observed.missing, live: observed.live };
+      const status = statusOf(gateway, outlook, clock.now());
+      if (await applyStatus(targets.status, gateway, status)) await tell(gateway, status);
+    }
+    if (rejected.length > 0) throw rejected[0]; // tried again later and later
   };
 
   const tell = async (gateway: TenantGateway, { conditions }: NonNullable<TenantGateway['status']>): Promise<void> => {

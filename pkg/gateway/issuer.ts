@@ -39,7 +39,8 @@ const dnsSolver = (dns01: TenantGatewaySpec['dns01']): { dns01: object } | { fau
       if (!dns01?.route53) return missing;
       const { region, accessKeyID, secretAccessKeySecretRef } = dns01.route53;
       // Without a named Secret the pod's own identity is used (IRSA).
-      return { dns01: { route53: { region, ...(accessKeyID && { accessKeyID }), ...(secretAccessKeySecretRef?.name && { secretAccessKeySecretRef: keyOf(secretAccessKeySecretRef) }) } } };
+      const key = secretAccessKeySecretRef?.name ? { secretAccessKeySecretRef: keyOf(secretAccessKeySecretRef) } : {};
+      return { dns01: { route53: { region, ...(accessKeyID && { accessKeyID }), ...key } } };
     }
     case 'rfc2136': {
       if (!dns01?.rfc2136) return missing;

@@ -77,7 +77,8 @@ export const plan = (observed: Observed): Plan => {
   const apply = (what: Made, resource: RestResource, object: KubeObject, found: KubeObject | undefined): void => {
     if (!missing.has(resource)) actions.push({ do: 'apply', what, desired: object, live: found });
   };
-  if (live.gateway && isOurs(live.gateway, gateway) && hasForeignListeners(live.gateway, listeners)) actions.push({ do: 'replace', what: 'gateway', object: live.gateway, listeners });
+  if (live.gateway && isOurs(live.gateway, gateway) && hasForeignListeners(live.gateway, listeners))
+    actions.push({ do: 'replace', what: 'gateway', object: live.gateway, listeners });
   const gatewaySpec = { gatewayClassName: gateway.spec.gatewayClassName || 'cilium', listeners };
   apply('gateway', gateways, make(gateways, names.gateway, { 'cozystack.io/gateway': namespace }, gatewaySpec), live.gateway);
   const issuer = gateway.spec.certMode === 'existingSecret' ? undefined : issuerSpec(namespace, name, gateway.spec);
@@ -114,7 +115,8 @@ export const admits = (namespace: KubeObject, owner: string): boolean => namespa
 const specFault = (gateway: TenantGateway): string | undefined => {
   const { apex, certMode, wildcardSecretRef } = gateway.spec;
   if (!isHost(normalHost(apex))) return `spec.apex: "${apex}" is no DNS name`;
-  if (certMode === 'existingSecret') return wildcardSecretRef?.name ? undefined : 'spec.wildcardSecretRef.name: certMode existingSecret needs the name of a Secret of type kubernetes.io/tls';
+  if (certMode === 'existingSecret')
+    return wildcardSecretRef?.name ? undefined : 'spec.wildcardSecretRef.name: certMode existingSecret needs the name of a Secret of type kubernetes.io/tls';
   const issuer = issuerSpec(gateway.metadata.namespace ?? '', gateway.metadata.name ?? '', gateway.spec);
   return 'fault' in issuer ? issuer.fault : undefined;
 };

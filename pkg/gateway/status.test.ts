@@ -24,7 +24,7 @@ const gatewayIn = (accepted: Condition['status'], programmed: Condition['status'
   };
 };
 const certificate = (status: Condition['status']): Certificate => ({ apiVersion: 'cert-manager.io/v1', kind: 'Certificate', metadata: { name: planned.certificates[0] }, status: { conditions: [condition('Ready', status)] } });
-const outlook = (change: Partial<Outlook> = {}): Outlook => ({ plan: planned, refused: [], missing: new Set(), live: { gateway: gatewayIn('True', 'True'), certificates: [certificate('True')] }, ...change });
+const outlook = (change: Partial<Outlook> = {}): Outlook => ({ plan: planned, refused: [], rejected: [], missing: new Set(), live: { gateway: gatewayIn('True', 'True'), certificates: [certificate('True')] }, ...change });
 
 describe('status of a gateway', () => {
   for (const { name, seen, reason, ready = 'False' } of [
@@ -35,6 +35,7 @@ describe('status of a gateway', () => {
     { name: 'a listener is not ready', seen: outlook({ live: { gateway: gatewayIn('True', 'True', 'False'), certificates: [certificate('True')] } }), reason: 'ListenersNotReady' },
     { name: 'an API is missing', seen: outlook({ missing: new Set([issuers, certificates]) }), reason: 'ApiMissing' },
     { name: 'a foreign object is in the way', seen: outlook({ refused: ['Issuer tenant-acme/cozystack-gateway exists'] }), reason: 'NotOwned' },
+    { name: 'the kube-apiserver rejects an object', seen: outlook({ rejected: ['Gateway "cozystack" is invalid'] }), reason: 'ReconcileError' },
     { name: 'hosts were left out', seen: outlook({ plan: { ...planned, leftOut: ['x.acme.example.org'] } }), reason: 'ListenerLimitReached' },
     { name: 'the spec is wrong', seen: outlook({ plan: { ...planned, fault: 'spec.apex: no' } }), reason: 'InvalidSpec' },
   ] as { name: string; seen: Outlook; reason: string; ready?: string }[])

@@ -2,6 +2,8 @@ import type { ListenerStatus, TenantGateway, TenantGatewayStatus } from '../../a
 import type { Condition } from '../../api/meta/v1/types.ts';
 import type { RestResource } from '../controller/apply.ts';
 import { naming, toConditions, type Verdict } from '../controller/conditions.ts';
+import { listenerLimit } from './listeners.ts';
+import { gatewayLabel } from './names.ts';
 import type { Plan } from './plan.ts';
 import { gatewayGroup, type Certificate, type Gateway, type Listener } from './types.ts';
 
@@ -10,6 +12,8 @@ export interface Outlook {
   plan: Plan;
   /** Objects that stand in the way, in words. */
   refused: readonly string[];
+  /** What the kube-apiserver found fault with, in its words. */
+  rejected: readonly string[];
   missing: ReadonlySet<RestResource>;
   live: { gateway: Gateway | undefined; certificates: readonly Certificate[] };
 }
@@ -41,11 +45,12 @@ const verdicts = (gateway: TenantGateway, outlook: Outlook, listeners: readonly 
 const nameOf = ({ metadata: { namespace, name } }: TenantGateway): string => `${namespace}/${name}`;
 
 /** What keeps our own objects from being made comes before what the data plane says. */
-const acceptance = (gateway: TenantGateway, { plan, refused, missing, live }: Outlook): Verdict => {
+const acceptance = (gateway: TenantGateway, { plan, refused, rejected, missing, live }: Outlook): Verdict => {
   const no = (reason: string, message: string): Verdict => ({ type: 'Accepted', status: 'False', reason, message });
   if (plan.fault) return no('InvalidSpec', plan.fault);
   if (missing.size > 0) return no('ApiMissing', `${missingApis(missing)}; this goes on by itself once it is there`);
   if (refused.length > 0) return no('NotOwned', naming(refused, 5));
+  if (rejected.length > 0) return no('ReconcileError', naming(rejected, 5));
   return passedOn(
     'Accepted',
     live.gateway,
@@ -56,7 +61,8 @@ const acceptance = (gateway: TenantGateway, { plan, refused, missing, live }: Ou
 
 const missingApis = (missing: ReadonlySet<RestResource>): string => {
   const of = (group: string): string[] => [...missing].filter(({ apiVersion }) => apiVersion.startsWith(`${group}/`)).map(({ plural }) => plural);
-  const say = (group: string, product: string): string[] => (of(group).length > 0 ? [`${group}/v1 (${of(group).join(', ')}) is not installed: install the CRDs of ${product}`] : []);
+  const say = (group: string, product: string): string[] =>
+    of(group).length > 0 ? [`${group}/v1 (${of(group).join(', ')}) is not installed: install the CRDs of ${product}`] : [];
   return [...say(gatewayGroup, 'Gateway API, standard channel'), ...say('cert-manager.io', 'cert-manager')].join('; ');
 };
 
@@ -77,10 +83,11 @@ const certification = ({ plan, live }: Outlook): Verdict => {
 /** Whether all that is asked for has its place. */
 const service = ({ plan: { leftOut, unlabelled } }: Outlook): Verdict => {
   const type = 'Complete';
+  const no = (reason: string, message: string): Verdict => ({ type, status: 'False', reason, message });
   if (leftOut.length > 0)
-    return { type, status: 'False', reason: 'ListenerLimitReached', message: `A Gateway has 64 listeners at most; not served: ${naming(leftOut, 50)}. Use certMode dns01, or another gateway` };
+    return no('ListenerLimitReached', `A Gateway has ${listenerLimit} listeners at most; not served: ${naming(leftOut, 50)}. Use certMode dns01, or another gateway`);
   if (unlabelled.length > 0)
-    return { type, status: 'False', reason: 'NamespacesNotAttached', message: `Namespaces of spec.attachedNamespaces lack the label namespace.cozystack.io/gateway of this gateway: ${naming(unlabelled)}` };
+    return no('NamespacesNotAttached', `Namespaces of spec.attachedNamespaces lack the label ${gatewayLabel} of this gateway: ${naming(unlabelled)}`);
   return { type, status: 'True', reason: 'AllPlaced', message: 'All that may be served has a listener' };
 };
 
@@ -90,7 +97,8 @@ const listenerStatuses = ({ plan, live }: Outlook): ListenerStatus[] => {
     const certificateName = listener.tls?.certificateRefs?.[0]?.name;
     const uncertified = certificateName !== undefined && plan.certificates.includes(certificateName) && !isCertified(live.certificates, certificateName);
     const reason = listenerFault(said.get(listener.name)) ?? (uncertified ? 'CertificateNotReady' : undefined);
-    return { name: listener.name, ...(listener.hostname && { hostname: listener.hostname }), ready: !reason, ...(certificateName && { certificateName }), ...(reason && { reason }) };
+    const { name, hostname } = listener;
+    return { name, ...(hostname && { hostname }), ready: !reason, ...(certificateName && { certificateName }), ...(reason && { reason }) };
   });
 };
 

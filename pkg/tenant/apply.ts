@@ -26,7 +26,7 @@ const act = async (targets: TenantTargets, observed: Observed, action: Action): 
   const { tenant } = observed;
   switch (action.do) {
     case 'hold':
-      await targets.tenants.update({ ...tenant, metadata: { ...tenant.metadata, finalizers: [...(tenant.metadata.finalizers ?? []), cleanupFinalizer] } }, { fieldManager });
+      await setFinalizers(targets, tenant, [...(tenant.metadata.finalizers ?? []), cleanupFinalizer]);
       return undefined;
     case 'release':
       await release(targets, tenant);
@@ -51,7 +51,8 @@ const parentNamespace = ({ parent }: Observed): KubeObject | undefined => (paren
  * Lets a Tenant go. The caches may be late: what was made a moment before the deletion may not be in them, and after
  * this nobody would look for it, so the kube-apiserver is asked once more.
  */
-const release = async ({ tenants, namespace, gateway }: TenantTargets, tenant: Tenant): Promise<void> => {
+const release = async (targets: TenantTargets, tenant: Tenant): Promise<void> => {
+  const { namespace, gateway } = targets;
   const { namespace: created, name } = tenant.metadata as { namespace: string; name: string };
   const own = namespaceOf(created, name);
   const left = await orAbsent(namespace.get('', own));
@@ -60,7 +61,11 @@ const release = async ({ tenants, namespace, gateway }: TenantTargets, tenant: T
     const made = await orAbsent(gateway.get(own, gatewayName));
     if (made && isGatewayOurs(made, left)) return deleteObject(gateway, made);
   }
-  const finalizers = tenant.metadata.finalizers!.filter((finalizer) => finalizer !== cleanupFinalizer);
+  await setFinalizers(targets, tenant, tenant.metadata.finalizers!.filter((finalizer) => finalizer !== cleanupFinalizer));
+};
+
+/** An update of what was read: an apply could not remove what others set. */
+const setFinalizers = async ({ tenants }: TenantTargets, tenant: Tenant, finalizers: string[]): Promise<void> => {
   await tenants.update({ ...tenant, metadata: { ...tenant.metadata, finalizers } }, { fieldManager });
 };
 

@@ -6,6 +6,7 @@ import type { TenantGateway } from '../../api/gateway/v1alpha1/tenantgateway.ts'
 import { Informer } from '../controller/informer.ts';
 import { silentLog } from '../controller/log.ts';
 import { ManualClock } from '../controller/manual-clock.ts';
+import { StatusError } from '../kube/status-error.ts';
 import { tenantController } from './controller.ts';
 import { FakeCollection } from './fake-cluster.ts';
 import { namespaceOf, tenantOf } from './names.ts';
@@ -86,7 +87,7 @@ const started = async () => {
     gateways: [...gateways.objects].toSorted(byKey).map(([key, { spec }]) => [key, spec]),
   });
   const writes = (): string[] => [tenants, namespaces, gateways].flatMap((collection) => collection.writes.splice(0));
-  return { tenants, namespaces, gateways, events, set, removeTree, settle, seen, writes, stop: () => controller.stop() };
+  return { tenants, namespaces, gateways, events, set, removeTree, settle, seen, writes, advance: (ms: number) => clock.advance(ms), stop: () => controller.stop() };
 };
 
 describe('tenantController', () => {
@@ -139,6 +140,18 @@ describe('tenantController', () => {
     catchUp();
     await world.settle();
     assert.deepEqual([[...world.namespaces.objects.keys()], world.tenants.objects.size], [['tenant-root'], 0]);
+  });
+
+  it('says what the kube-apiserver rejects, and goes on when it no longer does', async () => {
+    const world = await started();
+    world.namespaces.rejects = new StatusError(403, 'Forbidden', 'namespaces "tenant-acme" is forbidden: policy says no');
+    world.set('tenant-root', 'acme', {});
+    await world.settle();
+    assert.deepEqual(world.seen().tenants['tenant-root/acme']?.says, ['ReconcileError']);
+    world.namespaces.rejects = undefined;
+    await world.advance(61_000);
+    assert.deepEqual(world.seen().tenants['tenant-root/acme']?.says, ['Reconciled']);
+    assert.deepEqual(world.events, ['acme ReconcileError', 'acme Reconciled']);
   });
 
   it('makes anew what was deleted by hand', async () => {

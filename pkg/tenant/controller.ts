@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Tenant } from '../../api/apps/v1alpha1/tenant.ts';
 import type { KubeObject } from '../../api/meta/v1/types.ts';
-import { applyStatus, controllerOf, isManaged, type Target } from '../controller/apply.ts';
+import { applyStatus, controllerOf, isManaged, isRejected, type Target } from '../controller/apply.ts';
 import { systemClock, type Clock } from '../controller/clock.ts';
 import { Controller } from '../controller/controller.ts';
 import type { EventRecorder } from '../controller/events.ts';
@@ -11,7 +11,7 @@ import { carryOut, type TenantTargets } from './apply.ts';
 import type { Inherited } from './inheritance.ts';
 import { gatewayName, tenantUidLabel } from './names.ts';
 import { childrenOf, observe, tenantOfNamespace, type TenantCaches } from './observe.ts';
-import { plan } from './plan.ts';
+import { plan, type Verdict } from './plan.ts';
 import { isNews, statusOf } from './status.ts';
 
 export interface TenantControllerOptions {
@@ -38,10 +38,18 @@ export const tenantController = ({ caches, targets, events, log, workers, clock 
       enqueueAll(childrenOf(caches, tenant));
     }
     const { actions, verdict } = plan(observed);
-    const says = (await carryOut(targets, observed, actions)) ?? verdict;
-    if (!says) return;
-    if ((await applyStatus(targets.status, tenant, statusOf(tenant, observed.inherited, says, clock.now()))) && isNews(tenant, says))
-      await events.record(tenant, { type: says.ready ? 'Normal' : 'Warning', reason: says.reason, action: 'Reconcile', note: says.message });
+    try {
+      await say(tenant, observed.inherited, (await carryOut(targets, observed, actions)) ?? verdict);
+    } catch (error) {
+      if (isRejected(error)) await say(tenant, observed.inherited, { ready: false, reason: 'ReconcileError', message: error.message });
+      throw error; // tried again later and later
+    }
+  };
+
+  const say = async (tenant: Tenant, inherited: Inherited, verdict: Verdict | undefined): Promise<void> => {
+    if (!verdict || !(await applyStatus(targets.status, tenant, statusOf(tenant, inherited, verdict, clock.now()))) || !isNews(tenant, verdict)) return;
+    const { ready, reason, message } = verdict;
+    await events.record(tenant, { type: ready ? 'Normal' : 'Warning', reason, action: 'Reconcile', note: message });
   };
 
   const controller = new Controller({ name: 'tenant', informers: Object.values(caches), reconcile, workers, log, clock });

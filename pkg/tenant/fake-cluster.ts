@@ -12,6 +12,8 @@ export class FakeCollection implements Target {
   readonly objects = new Map<string, KubeObject>();
   /** What was written, in order. */
   readonly writes: string[] = [];
+  /** The answer to every apply, if set. */
+  rejects: StatusError | undefined;
   readonly #name: string;
   readonly #newVersion: () => string;
   #handler: ReflectorHandler | undefined;
@@ -75,6 +77,7 @@ export class FakeCollection implements Target {
   }
 
   async apply(desired: KubeObject, subresource: '' | 'status' = ''): Promise<KubeObject> {
+    if (this.rejects) throw this.rejects;
     const { uid, resourceVersion, ...metadata } = desired.metadata;
     const found = this.objects.get(keyOf(desired));
     if (found ? resourceVersion || (uid && uid !== found.metadata.uid) : uid) throw StatusError.conflict(thing, metadata.name!, 'not what was meant');

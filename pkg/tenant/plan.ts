@@ -70,8 +70,12 @@ const obstacleOf = ({ tenant, parent, namespace }: Observed): Omit<Verdict, 'rea
   const created = tenant.metadata.namespace!;
   const name = targetOf(tenant);
   if (parent.state === 'missing')
-    return { reason: 'ParentNotFound', message: `${created} is not the namespace of an existing tenant; create the tenant above first, or this one in the namespace of a tenant` };
-  if (parent.state === 'ending') return { reason: 'ParentTerminating', message: `The tenant above, or its namespace ${created}, is being deleted; nothing new is made below it` };
+    return {
+      reason: 'ParentNotFound',
+      message: `${created} is not the namespace of an existing tenant; create the tenant above first, or this one in the namespace of a tenant`,
+    };
+  if (parent.state === 'ending')
+    return { reason: 'ParentTerminating', message: `The tenant above, or its namespace ${created}, is being deleted; nothing new is made below it` };
   if (namespace && !isOurs(namespace, tenant, ownerOf(parent))) {
     const advice = isRootTenant(tenant) ? `set its label ${managedByLabel} to ${fieldManager} if it may be used` : 'delete it or choose another name for the tenant';
     return { reason: 'NamespaceNotOwned', message: `Namespace ${name} exists and was not made for this tenant; it is left alone: ${advice}` };
@@ -88,13 +92,11 @@ const planGateway = ({ tenant, inherited, gateway }: Observed, namespace: KubeOb
     if (!tenant.spec?.gateway) return { actions };
     return { actions, verdict: { ready: false, reason: 'HostRequired', message: 'An own gateway needs a host: set spec.host, here or on a tenant above' } };
   }
+  const wait = (reason: string, message: string) => ({ actions: [], verdict: { ready: false, reason, message } });
+  const which = `TenantGateway ${targetOf(tenant)}/${gatewayName}`;
   if (gateway && !ours)
-    return {
-      actions: [],
-      verdict: { ready: false, reason: 'GatewayNotOwned', message: `TenantGateway ${targetOf(tenant)}/${gatewayName} exists and was not made for this tenant; it is left alone: delete it or set spec.gateway to false` },
-    };
-  if (gateway?.metadata.deletionTimestamp)
-    return { actions: [], verdict: { ready: false, reason: 'GatewayTerminating', message: `TenantGateway ${gatewayName} is being deleted; it is made anew when it is gone` } };
+    return wait('GatewayNotOwned', `${which} exists and was not made for this tenant; it is left alone: delete it or set spec.gateway to false`);
+  if (gateway?.metadata.deletionTimestamp) return wait('GatewayTerminating', `${which} is being deleted; it is made anew when it is gone`);
   return { actions: [{ do: 'apply', what: 'gateway', desired: gatewayFor(inherited.host, namespace) }] };
 };
 
