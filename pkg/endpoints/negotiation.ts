@@ -18,11 +18,13 @@ export interface OutputOffer {
   conversions: readonly Conversion['kind'][];
   /** Media types, best first; YAML is not offered for streams. */
   mediaTypes: readonly OutputFormat['mediaType'][];
+  /** Whether it writes a stream of events. */
+  stream?: true;
 }
 
 export const objectOffer: OutputOffer = { conversions: ['Table', 'PartialObjectMetadata'], mediaTypes: ['application/json', 'application/yaml'] };
 export const listOffer: OutputOffer = { conversions: ['Table', 'PartialObjectMetadataList'], mediaTypes: ['application/json', 'application/yaml'] };
-export const watchOffer: OutputOffer = { conversions: ['Table', 'PartialObjectMetadata'], mediaTypes: ['application/json'] };
+export const watchOffer: OutputOffer = { conversions: ['Table', 'PartialObjectMetadata'], mediaTypes: ['application/json'], stream: true };
 export const plainOffer: OutputOffer = { conversions: [], mediaTypes: ['application/json', 'application/yaml'] };
 
 export interface AcceptClause {
@@ -69,7 +71,7 @@ export const negotiate = (accept: string | undefined, query: URLSearchParams, us
       if (as !== false) return { mediaType, pretty: pretty || parameters.pretty === '1', ...(as && { as }) };
     }
   }
-  throw new StatusError(406, 'NotAcceptable', `only the following media types are accepted: ${offer.mediaTypes.join(', ')}`);
+  throw new StatusError(406, 'NotAcceptable', `only the following media types are accepted: ${offer.mediaTypes.map((type) => (offer.stream ? `${type};stream=watch` : type)).join(', ')}`);
 };
 
 /** The conversion that a clause asks for, undefined where none, false where it is not offered. */

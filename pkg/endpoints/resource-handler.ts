@@ -12,6 +12,8 @@ import { watch } from './handlers/watch.ts';
 
 const objectVerbs: Readonly<Record<string, VerbHandler>> = { get, list, watch, create, update, patch, delete: deleteObject, deletecollection: deleteCollection };
 const statusVerbs: Readonly<Record<string, VerbHandler>> = { get, update, patch };
+/** Verbs for one object. */
+const namedVerbs = new Set(['get', 'update', 'patch', 'delete']);
 /** Verbs that a collection knows but that, over all namespaces, have no meaning. */
 const namespacedVerbs = new Set(['create', 'deletecollection']);
 
@@ -21,11 +23,15 @@ export const resourceHandler = (scopeOf: (group: string, version: string, resour
     const { requestInfo } = contextOf(response);
     const { verb, subresource, namespace, parts } = requestInfo;
     const scope = requestInfo.isResourceRequest ? scopeOf(requestInfo.apiGroup, requestInfo.apiVersion, requestInfo.resource) : undefined;
-    if (!scope || parts.length > 3) return next();
-    if (subresource !== '' && subresource !== 'status') return next();
+    if (!scope) return next();
+    const { name } = requestInfo;
+    if (parts.length > 3 || (subresource !== '' && subresource !== 'status')) {
+      throw StatusError.notFound({ group: requestInfo.apiGroup, resource: requestInfo.resource }, name);
+    }
     const handler = (subresource ? statusVerbs : objectVerbs)[verb];
-    if (!handler || (namespace === '' && (namespacedVerbs.has(verb) || requestInfo.name !== ''))) {
+    if (!handler || (namespace === '' && (namespacedVerbs.has(verb) || name !== ''))) {
       throw StatusError.methodNotAllowed({ group: requestInfo.apiGroup, resource: requestInfo.resource }, verb);
     }
+    if (name === '' && namedVerbs.has(verb)) throw StatusError.badRequest('name must be provided');
     await handler(scope, request, response);
   };

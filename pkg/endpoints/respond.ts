@@ -36,7 +36,7 @@ export const sendBytes = (response: Response, code: number, mediaType: string, b
 
 /** The text of a value in the asked format, ended by a line feed as the kube-apiserver does. */
 export const encode = (value: unknown, { mediaType, pretty }: Pick<OutputFormat, 'mediaType' | 'pretty'>): string => {
-  if (mediaType === 'application/yaml') return stringify(value, { aliasDuplicateObjects: false });
+  if (mediaType === 'application/yaml') return stringify(value, { aliasDuplicateObjects: false, sortMapEntries: true });
   return `${pretty ? JSON.stringify(value, undefined, 2) : JSON.stringify(value)}\n`;
 };
 

@@ -5,6 +5,7 @@ import { readBody } from '../body.ts';
 import { contextOf } from '../context.ts';
 import { inputMediaType, listOffer, negotiate } from '../negotiation.ts';
 import { sendValue } from '../respond.ts';
+import { noKind, notTyped } from '../structural/decode.ts';
 import { JsonSyntaxError, scanJson } from '../structural/json-scan.ts';
 import { isObject } from '../structural/schema.ts';
 import { parseYaml } from '../structural/yaml.ts';
@@ -14,7 +15,7 @@ import { parseListOptions } from './list-options.ts';
 import { negotiateObject, sendObject } from './object.ts';
 import { readPage } from './read.ts';
 import { attributesOf, queryOf, requestSignal, type VerbHandler } from './scope.ts';
-import { deleteOptionsOf, validateDeleteOptions } from './write-options.ts';
+import { checkedDeleteOptions, deleteOptionsOf, validateDeleteOptions } from './write-options.ts';
 
 export const deleteObject: VerbHandler = async (scope, request, response) => {
   const { namespace, name } = contextOf(response).requestInfo;
@@ -63,10 +64,11 @@ const readDeleteOptions = async (request: Request): Promise<DeleteOptions> => {
 
 const decodeDeleteOptions = (body: Buffer, contentType: string | undefined): DeleteOptions => {
   const mediaType = inputMediaType(contentType, ['application/json', 'application/yaml']);
-  const value = mediaType === 'application/json' ? parseJson(body) : parseYaml(body).value;
-  if (!isObject(value)) throw StatusError.badRequest('decoded object cannot be converted to DeleteOptions');
-  if (value.kind !== undefined && value.kind !== 'DeleteOptions') throw StatusError.badRequest('decoded object cannot be converted to DeleteOptions');
-  return value as DeleteOptions;
+  const value = mediaType === 'application/json' ? parseJson(body) : yamlValue(body);
+  if (!isObject(value)) throw StatusError.badRequest(notTyped(value));
+  const { kind, apiVersion: _version, ...options } = value;
+  if (kind !== undefined && kind !== '' && kind !== 'DeleteOptions') throw StatusError.badRequest(`the body of a delete must be DeleteOptions, not ${JSON.stringify(kind)}`);
+  return checkedDeleteOptions(options);
 };
 
 const parseJson = (body: Buffer): unknown => {
@@ -74,7 +76,13 @@ const parseJson = (body: Buffer): unknown => {
     scanJson(body);
     return JSON.parse(body.toString('utf8')) as unknown;
   } catch (error) {
-    if (error instanceof JsonSyntaxError || error instanceof SyntaxError) throw StatusError.badRequest(error.message, error);
+    if (error instanceof JsonSyntaxError || error instanceof SyntaxError) throw StatusError.badRequest(noKind + error.message, error);
     throw error;
   }
+};
+
+const yamlValue = (body: Buffer): unknown => {
+  const { value, error } = parseYaml(body);
+  if (error !== undefined) throw StatusError.badRequest(error);
+  return value;
 };

@@ -5,6 +5,7 @@ import type { CacheEntry } from '../../storage/cache-entry.ts';
 import { fieldSelector } from '../field-selector.ts';
 import { labelSelector } from '../label-selector.ts';
 import type { RequestInfo } from '../request-info.ts';
+import { quote } from '../structural/quote.ts';
 import { booleanOption, integerOption } from './write-options.ts';
 
 export type VersionMatch = '' | 'Exact' | 'NotOlderThan';
@@ -33,8 +34,8 @@ export interface ListOptions {
 export const parseListOptions = (query: URLSearchParams, { namespace, name }: RequestInfo, definition: ResourceDefinition, watch: boolean): ListOptions => {
   const labelText = query.get('labelSelector') ?? '';
   const fieldText = nameTerm(query.get('fieldSelector') ?? '', name);
-  const sendInitialEvents = booleanOption('sendInitialEvents', query.get('sendInitialEvents'));
-  const timeoutSeconds = integerOption('timeoutSeconds', query.get('timeoutSeconds'));
+  const sendInitialEvents = booleanOption(query.get('sendInitialEvents'));
+  const timeoutSeconds = integerOption(query.get('timeoutSeconds'));
   const selects = selection(labelText, fieldText, definition);
   const options: ListOptions = {
     namespace,
@@ -43,18 +44,23 @@ export const parseListOptions = (query: URLSearchParams, { namespace, name }: Re
     ...(selects && { selects }),
     resourceVersion: query.get('resourceVersion') ?? '',
     resourceVersionMatch: (query.get('resourceVersionMatch') ?? '') as VersionMatch,
-    limit: integerOption('limit', query.get('limit')) ?? 0,
+    limit: integerOption(query.get('limit')) ?? 0,
     continue: query.get('continue') ?? '',
     ...(timeoutSeconds !== undefined && { timeoutSeconds }),
-    allowWatchBookmarks: booleanOption('allowWatchBookmarks', query.get('allowWatchBookmarks')) ?? false,
+    allowWatchBookmarks: booleanOption(query.get('allowWatchBookmarks')) ?? false,
     ...(sendInitialEvents !== undefined && { sendInitialEvents }),
   };
   const causes = faults(options, watch);
   if (causes.length > 0) throw StatusError.invalid('meta.k8s.io', 'ListOptions', '', causes);
-  if (options.resourceVersion && !/^\d{1,18}$/.test(options.resourceVersion)) {
-    throw StatusError.invalid('', '', '', [{ reason: 'FieldValueInvalid', field: 'resourceVersion', message: `Invalid value: ${JSON.stringify(options.resourceVersion)}: must be a whole number` }]);
-  }
+  checkVersion(options.resourceVersion);
   return options;
+};
+
+/** @throws StatusError 400 for a resourceVersion that cannot be one */
+export const checkVersion = (version: string): void => {
+  if (version === '' || /^\d{1,18}$/.test(version)) return;
+  const why = /^\d+$/.test(version) ? 'value out of range' : 'invalid syntax';
+  throw StatusError.badRequest(`invalid resource version: resourceVersion: Invalid value: ${quote(version)}: strconv.ParseUint: parsing ${quote(version)}: ${why}`);
 };
 
 /** A watch of one object by its path is a watch with a field selector. */
@@ -74,20 +80,26 @@ const selection = (labelText: string, fieldText: string, definition: ResourceDef
 const faults = (options: ListOptions, watch: boolean): Required<StatusCause>[] => {
   const { resourceVersion, resourceVersionMatch: match, continue: token, sendInitialEvents } = options;
   const forbidden = (field: string, why: string): Required<StatusCause> => ({ reason: 'FieldValueForbidden', field, message: `Forbidden: ${why}` });
+  const unsupported = (...values: string[]): Required<StatusCause> => ({
+    reason: 'FieldValueNotSupported',
+    field: 'resourceVersionMatch',
+    message: `Unsupported value: ${JSON.stringify(match)}: supported values: ${values.map((value) => JSON.stringify(value)).join(', ')}`,
+  });
   const found: Required<StatusCause>[] = [];
-  if (watch && sendInitialEvents !== undefined) {
-    if (match !== 'NotOlderThan') found.push(forbidden('resourceVersionMatch', 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan'));
-    if (!options.allowWatchBookmarks && sendInitialEvents) found.push(forbidden('allowWatchBookmarks', 'sendInitialEvents requires setting allowWatchBookmarks to true'));
-    return found;
+  if (watch && sendInitialEvents !== undefined && match !== 'NotOlderThan') {
+    found.push(forbidden('resourceVersionMatch', 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan'));
+  }
+  if (watch && match !== '') {
+    if (sendInitialEvents === undefined) found.push(forbidden('resourceVersionMatch', 'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided'));
+    if (match !== 'NotOlderThan') found.push(unsupported('NotOlderThan'));
+    if (token !== '') found.push(forbidden('resourceVersionMatch', 'resourceVersionMatch is forbidden when continue is provided'));
+  }
+  if (!watch && match !== '') {
+    if (resourceVersion === '') found.push(forbidden('resourceVersionMatch', 'resourceVersionMatch is forbidden unless resourceVersion is provided'));
+    if (token !== '') found.push(forbidden('resourceVersionMatch', 'resourceVersionMatch is forbidden when continue is provided'));
+    if (match !== 'Exact' && match !== 'NotOlderThan') found.push(unsupported('Exact', 'NotOlderThan', ''));
+    if (match === 'Exact' && resourceVersion === '0') found.push(forbidden('resourceVersionMatch', 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'));
   }
   if (!watch && sendInitialEvents !== undefined) found.push(forbidden('sendInitialEvents', 'sendInitialEvents is forbidden for list'));
-  if (match === '') return found;
-  if (watch) found.push(forbidden('resourceVersionMatch', 'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided'));
-  if (resourceVersion === '') found.push(forbidden('resourceVersionMatch', 'resourceVersionMatch is forbidden unless resourceVersion is provided'));
-  if (token !== '') found.push(forbidden('resourceVersionMatch', 'resourceVersionMatch is forbidden when continue is provided'));
-  if (match !== 'Exact' && match !== 'NotOlderThan') {
-    found.push({ reason: 'FieldValueNotSupported', field: 'resourceVersionMatch', message: `Unsupported value: ${JSON.stringify(match)}: supported values: "Exact", "NotOlderThan", ""` });
-  }
-  if (match === 'Exact' && resourceVersion === '0') found.push(forbidden('resourceVersionMatch', 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'));
   return found;
 };

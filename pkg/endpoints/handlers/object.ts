@@ -66,14 +66,29 @@ export const reportStrictness = (
 export const checkType = ({ kind, definition }: RequestScope, { apiVersion, kind: stated, metadata }: Record<string, unknown>): void => {
   const expected = apiVersionOf(definition);
   if (apiVersion !== expected) {
-    throw StatusError.badRequest(`the API version in the data (${String(apiVersion)}) does not match the expected API version (${expected})`);
+    throw StatusError.badRequest(`the API version in the data (${textOf(apiVersion)}) does not match the expected API version (${expected})`);
   }
   if (stated === kind.kind) return;
-  const name = (metadata as { name?: string } | undefined)?.name ?? '';
-  throw StatusError.invalid(kind.group, kind.kind, name, [
-    { reason: 'FieldValueInvalid', field: 'kind', message: `Invalid value: ${JSON.stringify(stated)}: must be ${kind.kind}` },
-  ]);
+  throw wrongType(kind.group, textOf(stated), metadata, { field: 'kind', value: stated, expected: kind.kind });
 };
+
+/**
+ * A patch must leave kind and version as they are.
+ * @throws StatusError 422
+ */
+export const checkPatchedType = ({ kind, definition }: RequestScope, { apiVersion, kind: stated, metadata }: KubeObject): void => {
+  const expected = apiVersionOf(definition);
+  if (apiVersion !== expected) throw wrongType(kind.group, textOf(stated), metadata, { field: 'apiVersion', value: apiVersion, expected });
+  if (stated !== kind.kind) throw wrongType(kind.group, textOf(stated), metadata, { field: 'kind', value: stated, expected: kind.kind });
+};
+
+/** The refusal is about the kind that was stated. */
+const wrongType = (group: string, stated: string, metadata: unknown, { field, value, expected }: { field: string; value: unknown; expected: string }): StatusError =>
+  StatusError.invalid(group, stated, (metadata as { name?: string } | undefined)?.name ?? '', [
+    { reason: 'FieldValueInvalid', field, message: `Invalid value: ${JSON.stringify(value ?? '')}: must be ${expected}` },
+  ]);
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 /**
  * The namespace of an object must be the path's; it is filled in where it is missing.
@@ -90,6 +105,6 @@ export const withNamespace = (object: KubeObject, namespace: string): KubeObject
 /** @throws StatusError 400 */
 export const checkName = (object: KubeObject, name: string): void => {
   const stated = object.metadata.name;
-  if (!stated) throw StatusError.badRequest('name must be provided');
+  if (!stated) throw StatusError.badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
   if (stated !== name) throw StatusError.badRequest(`the name of the object (${stated}) does not match the name on the URL (${name})`);
 };

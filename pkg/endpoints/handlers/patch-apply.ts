@@ -1,12 +1,14 @@
 import type { KubeObject } from '../../../api/meta/v1/types.ts';
-import { hasCode } from '../../kube/status-error.ts';
+import { apiVersionOf } from '../../../api/resource.ts';
+import { hasCode, StatusError } from '../../kube/status-error.ts';
 import type { ApplyOptions, Subresource } from '../../storage/store.ts';
 import { contextOf } from '../context.ts';
 import { forbidden } from '../../authorization/forbidden.ts';
-import { coerceObject } from '../structural/coerce.ts';
-import { decodeBody } from '../structural/decode.ts';
-import { strictBodyError } from '../structural/strict.ts';
-import { checkName, checkType, reportStrictness, withNamespace } from './object.ts';
+import { jsonTypeOf } from '../structural/decode.ts';
+import { isObject } from '../structural/schema.ts';
+import { strictWarnings } from '../structural/strict.ts';
+import { parseYaml } from '../structural/yaml.ts';
+import { checkName, withNamespace } from './object.ts';
 import type { PatchInput } from './patch-json.ts';
 import { attributesOf } from './scope.ts';
 
@@ -20,7 +22,7 @@ export const applyPatch = async (input: PatchInput): Promise<{ object: KubeObjec
   const { scope, requestInfo, signal } = input;
   const { namespace, name } = requestInfo;
   const subresource = requestInfo.subresource as Subresource;
-  const patch = decodePatch(input);
+  const { patch, duplicates } = decodePatch(input);
   const options: ApplyOptions = { fieldManager: input.options.fieldManager, force: input.options.force ?? false, signal };
 
   for (let attempt = 1; ; attempt += 1) {
@@ -28,7 +30,7 @@ export const applyPatch = async (input: PatchInput): Promise<{ object: KubeObjec
       if (hasCode(error, 404)) return undefined;
       throw error;
     });
-    const judged = await judge(input, patch, oldObject, options, subresource);
+    const judged = await judge(input, patch, duplicates, oldObject, options, subresource);
     if (input.options.dryRun) return { object: judged, created: oldObject === undefined };
     try {
       return await scope.store.apply(pinned(patch, oldObject), options, subresource);
@@ -40,10 +42,11 @@ export const applyPatch = async (input: PatchInput): Promise<{ object: KubeObjec
 };
 
 /** The result of the apply, once the caller may create it (where it is new) and admission has let it pass. */
-const judge = async (input: PatchInput, patch: KubeObject, oldObject: KubeObject | undefined, options: ApplyOptions, subresource: Subresource): Promise<KubeObject> => {
+const judge = async (input: PatchInput, patch: KubeObject, duplicates: readonly string[], oldObject: KubeObject | undefined, options: ApplyOptions, subresource: Subresource): Promise<KubeObject> => {
   const { scope, response, requestInfo } = input;
   if (!oldObject) await authorizeCreate(input);
   const { object: result } = await scope.store.apply(pinned(patch, oldObject), { ...options, dryRun: true }, subresource);
+  reportDuplicates(input, duplicates);
   const attributes = attributesOf(scope, response, oldObject ? 'UPDATE' : 'CREATE', {
     name: requestInfo.name,
     object: result,
@@ -55,15 +58,37 @@ const judge = async (input: PatchInput, patch: KubeObject, oldObject: KubeObject
   return result;
 };
 
-const decodePatch = ({ scope, response, body, options, requestInfo }: PatchInput): KubeObject => {
-  const { value, duplicateFields } = decodeBody(body, 'application/yaml', { expected: scope.kind, strict: options.fieldValidation !== 'Ignore' });
-  checkType(scope, value);
-  const { unknownFields } = coerceObject(scope.schema, value);
-  reportStrictness(response, options.fieldValidation, unknownFields, duplicateFields, (message) => strictBodyError(value, message));
-  const object = withNamespace({ metadata: {}, ...value } as unknown as KubeObject, requestInfo.namespace);
-  if (!object.metadata.name) return { ...object, metadata: { ...object.metadata, name: requestInfo.name } };
-  checkName(object, requestInfo.name);
-  return object;
+/**
+ * The patch as it was written: neither pruned nor defaulted, or the caller would own fields that it does not name. What
+ * the schema does not know is for the host to refuse, whatever fieldValidation says.
+ * @throws StatusError 400 in the kube-apiserver's words
+ */
+const decodePatch = ({ scope, body, requestInfo }: PatchInput): { patch: KubeObject; duplicates: string[] } => {
+  const { value, duplicates, error } = parseYaml(body);
+  if (error !== undefined) throw StatusError.badRequest(`error encoding patch: ${error}`);
+  const unreadable = (part: unknown, into: string): StatusError =>
+    StatusError.badRequest(`error decoding patch: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${jsonTypeOf(part)} into Go ${into}`);
+  if (value !== null && value !== undefined && !isObject(value)) throw unreadable(value, 'value of type map[string]interface {}');
+  const { apiVersion = '', kind = '', metadata } = (value ?? {}) as Record<string, unknown>;
+  if (apiVersion !== apiVersionOf(scope.definition) || kind !== scope.kind.kind) throw StatusError.badRequest(`invalid object type: ${typeText(apiVersion, kind)}`);
+  if (metadata !== undefined && metadata !== null && !isObject(metadata)) throw unreadable(metadata, 'struct field .metadata of type v1.ObjectMeta');
+  const patch = withNamespace({ ...(value as unknown as KubeObject), metadata: { ...metadata } }, requestInfo.namespace);
+  if (!patch.metadata.name) return { patch: { ...patch, metadata: { ...patch.metadata, name: requestInfo.name } }, duplicates };
+  checkName(patch, requestInfo.name);
+  return { patch, duplicates };
+};
+
+/** `group/version, Kind=kind`, with empty parts for what is missing. */
+const typeText = (apiVersion: unknown, kind: unknown): string => {
+  const text = typeof apiVersion === 'string' ? apiVersion : '';
+  return `${text.includes('/') ? text : `/${text}`}, Kind=${typeof kind === 'string' ? kind : ''}`;
+};
+
+/** Keys that occur twice are told of only where the patch can be applied. */
+const reportDuplicates = ({ response, options }: PatchInput, duplicates: readonly string[]): void => {
+  if (duplicates.length === 0 || options.fieldValidation === 'Ignore') return;
+  if (options.fieldValidation === 'Strict') throw StatusError.badRequest(`error strict decoding patch: error converting YAML to JSON: ${duplicates.join(', ')}`);
+  for (const warning of strictWarnings([], duplicates)) contextOf(response).warnings.add(warning);
 };
 
 /** A version that no object has: an apply that creates ignores it, one that would meet an object conflicts. */

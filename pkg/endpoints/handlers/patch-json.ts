@@ -6,11 +6,12 @@ import type { Subresource } from '../../storage/store.ts';
 import { mergePatch } from '../merge-patch.ts';
 import type { RequestInfo } from '../request-info.ts';
 import { coerceObject } from '../structural/coerce.ts';
+import { jsonTypeOf } from '../structural/decode.ts';
 import { JsonSyntaxError, scanJson } from '../structural/json-scan.ts';
 import { goJson } from '../structural/quote.ts';
 import { isObject, type JsonObject } from '../structural/schema.ts';
 import { patchResultError } from '../structural/strict.ts';
-import { checkName, checkType, reportStrictness, withNamespace } from './object.ts';
+import { checkName, checkPatchedType, reportStrictness, withNamespace } from './object.ts';
 import { attributesOf, type RequestScope } from './scope.ts';
 import type { ParsedWriteOptions } from './write-options.ts';
 
@@ -33,16 +34,18 @@ const maxOperations = 10_000;
 export const jsonPatch = async (input: PatchInput & { patchType: JsonPatchType }): Promise<KubeObject> => {
   const { scope, response, options, requestInfo, signal } = input;
   const { namespace, name } = requestInfo;
-  const { document, duplicateFields } = parsePatch(input.body);
+  const { document, duplicateFields } = parsePatch(input.body, input.patchType);
   for (let attempt = 1; ; attempt += 1) {
     const oldObject = await scope.store.get(namespace, name, signal);
     const patched = patchedObject(input.patchType, oldObject, document);
     const fault = (message: string): StatusError => patchResultError(goJson(patched), message);
+    if (typeof patched.kind !== 'string' || patched.kind === '') throw fault(`Object 'Kind' is missing in '${goJson(patched)}'`);
     const { value, unknownFields } = coerceObject(scope.schema, patched, fault);
     reportStrictness(response, options.fieldValidation, unknownFields, duplicateFields, fault);
     const object = withNamespace({ metadata: {}, ...value } as unknown as KubeObject, namespace);
-    checkType(scope, object);
+    checkPatchedType(scope, object);
     checkName(object, name);
+    checkUid(scope, object, oldObject);
 
     const attributes = attributesOf(scope, response, 'UPDATE', { name, object, oldObject, dryRun: options.dryRun });
     await scope.admission.mutate(attributes);
@@ -56,37 +59,66 @@ export const jsonPatch = async (input: PatchInput & { patchType: JsonPatchType }
   }
 };
 
-const parsePatch = (body: Buffer): { document: unknown; duplicateFields: string[] } => {
+/** @throws StatusError 422: the uid in a patch is a change, not a precondition as in an update */
+const checkUid = ({ kind }: RequestScope, { metadata }: KubeObject, oldObject: KubeObject): void => {
+  if (!metadata.uid || metadata.uid === oldObject.metadata.uid) return;
+  throw StatusError.invalid(kind.group, kind.kind, oldObject.metadata.name!, [
+    { reason: 'FieldValueInvalid', field: 'metadata.uid', message: `Invalid value: ${JSON.stringify(metadata.uid)}: field is immutable` },
+  ]);
+};
+
+/** @throws StatusError 400 in the kube-apiserver's words */
+const parsePatch = (body: Buffer, patchType: JsonPatchType): { document: unknown; duplicateFields: string[] } => {
+  const { document, duplicateFields } = parseJson(body);
+  checkPatch(document, patchType);
+  return { document, duplicateFields };
+};
+
+const checkPatch = (document: unknown, patchType: JsonPatchType): void => {
+  const wrong = (value: unknown, into: string): StatusError => StatusError.badRequest(`error decoding patch: json: cannot unmarshal ${jsonTypeOf(value)} into Go ${into}`);
+  if (patchType === 'application/merge-patch+json') {
+    if (document === null) throw StatusError.badRequest('Invalid JSON Patch');
+    if (!isObject(document)) throw wrong(document, 'value of type map[string]interface {}');
+    return;
+  }
+  if (document === null) return; // no operations
+  if (!Array.isArray(document)) throw wrong(document, 'value of type []handlers.jsonPatchOp');
+  for (const operation of document as unknown[]) {
+    if (!isObject(operation)) throw wrong(operation, 'value of type handlers.jsonPatchOp');
+    for (const field of ['op', 'path', 'from']) {
+      const value = operation[field] ?? '';
+      if (typeof value !== 'string') throw wrong(value, `struct field jsonPatchOp.${field} of type string`);
+    }
+  }
+};
+
+const parseJson = (body: Buffer): { document: unknown; duplicateFields: string[] } => {
   try {
     const { duplicates } = scanJson(body);
     return { document: JSON.parse(body.toString('utf8')) as unknown, duplicateFields: duplicates };
   } catch (error) {
-    if (error instanceof JsonSyntaxError || error instanceof SyntaxError) throw StatusError.badRequest(error.message, error);
+    if (error instanceof JsonSyntaxError || error instanceof SyntaxError) throw StatusError.badRequest('invalid JSON patch', error);
     throw error;
   }
 };
 
 const patchedObject = (patchType: JsonPatchType, oldObject: KubeObject, document: unknown): JsonObject => {
-  const result = patchType === 'application/merge-patch+json' ? merged(oldObject, document) : operated(oldObject, document);
-  if (!isObject(result)) throw StatusError.badRequest('the patch does not leave an object');
+  const result = patchType === 'application/merge-patch+json' ? mergePatch(oldObject, document) : operated(oldObject, (document ?? []) as Operation[]);
+  if (!isObject(result)) throw rejected();
   return result;
 };
 
-const merged = (oldObject: KubeObject, document: unknown): unknown => {
-  if (!isObject(document)) throw StatusError.badRequest('a merge patch must be a JSON object');
-  return mergePatch(oldObject, document);
-};
-
-const operated = (oldObject: KubeObject, document: unknown): unknown => {
-  if (!Array.isArray(document)) throw StatusError.badRequest('a JSON patch must be a list of operations');
-  if (document.length > maxOperations) {
-    throw new StatusError(413, 'RequestEntityTooLarge', `Request entity too large: The allowed maximum operations in a JSON patch is ${maxOperations}, got ${document.length}`);
+const operated = (oldObject: KubeObject, operations: Operation[]): unknown => {
+  if (operations.length > maxOperations) {
+    throw new StatusError(413, 'RequestEntityTooLarge', `Request entity too large: The allowed maximum operations in a JSON patch is ${maxOperations}, got ${operations.length}`);
   }
   try {
     const live = structuredClone(oldObject) as unknown;
-    return fastJsonPatch.applyPatch(live, document as Operation[], true, true, true).newDocument;
+    return fastJsonPatch.applyPatch(live, operations, true, true, true).newDocument;
   } catch (error) {
-    const message = `the server rejected our request due to an error in our request`;
-    throw new StatusError(422, 'Invalid', message, undefined, error);
+    throw rejected(error);
   }
 };
+
+/** Of a patch that is well formed and cannot be applied to this object. */
+const rejected = (cause?: unknown): StatusError => new StatusError(422, 'Invalid', 'the server rejected our request due to an error in our request', {}, cause);

@@ -77,9 +77,9 @@ describe('decodeBody', () => {
     { body: 'nothing of the kind, but a longer text', message: `${unrecognized}${noKind}invalid character 'o' in literal null (expecting 'u') (6e6f7468696e67206f6620746865206b696e642c206275742061206c6f6e ...)` },
     { body: '{"kind":5}', message: `${unrecognized}${noKind}json: cannot unmarshal number into Go struct field .kind of type string ({"kind":5})` },
     { body: '[]', message: `${unrecognized}${noKind}json: cannot unmarshal array into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" } (5b5d)` },
-    { body: '{}', message: "Object 'Kind' is missing in 'object has no kind field '" },
-    { body: '{}', strict: false, message: "Object 'Kind' is missing in 'object has no kind field '" },
-    { body: 'null', message: "Object 'Kind' is missing in 'object has no kind field '" },
+    { body: '{}', message: "the object provided is unrecognized (must be of type Tenant): Object 'Kind' is missing in '{}' ({})" },
+    { body: '{}', strict: false, message: `Tenant in version "v1alpha1" cannot be handled as a Tenant: Object 'Kind' is missing in '{}'` },
+    { body: 'null', message: "the object provided is unrecognized (must be of type Tenant): Object 'Kind' is missing in 'null' (6e756c6c)" },
     { body: '{"kind":"Tenant","apiVersion":"a/b/c"}', message: `${unrecognized}unexpected GroupVersion string: a/b/c ({"kind":"Tenant","apiVersion": ...)` },
     { body: '{"kind":"Tenant","x":1e999}', message: 'Tenant in version "v1alpha1" cannot be handled as a Tenant: json: cannot unmarshal number 1e999 into Go value of type float64' },
   ]) {

@@ -30,7 +30,7 @@ export const decodeBody = (bytes: Buffer, mediaType: 'application/json' | 'appli
   const { value, duplicateFields, overflow } = parse(bytes, mediaType, unrecognized);
 
   if (!isObject(value) && value !== null) {
-    throw unrecognized(`${noKind}json: cannot unmarshal ${jsonTypeOf(value)} into Go value of type ${typeMetaStruct}`);
+    throw unrecognized(notTyped(value));
   }
   const textField = (field: string): string => {
     const text = (value ?? {})[field] ?? '';
@@ -44,7 +44,11 @@ export const decodeBody = (bytes: Buffer, mediaType: 'application/json' | 'appli
   if (overflow !== undefined) {
     throw cannotBeHandled({ apiVersion: gvkText(apiVersion, expected), kind: kind || expected.kind }, `json: cannot unmarshal number ${overflow} into Go value of type float64`);
   }
-  if (!value || !kind) throw StatusError.badRequest("Object 'Kind' is missing in 'object has no kind field '");
+  if (!value || !kind) {
+    const missing = `Object 'Kind' is missing in '${bytes.toString()}'`;
+    // The strict decoder names no version: it stops at the body that it was given.
+    throw strict ? unrecognized(missing) : cannotBeHandled({ apiVersion: gvkText(apiVersion, expected), kind: expected.kind }, missing);
+  }
   return { value, duplicateFields: strict ? duplicateFields : [] };
 };
 
@@ -56,8 +60,11 @@ export const cannotBeHandled = (value: JsonObject, why: string): StatusError => 
   return StatusError.badRequest(`${kind} in version ${quote(version)} cannot be handled as a ${kind}: ${why}`);
 };
 
-const noKind = "couldn't get version/kind; json parse error: ";
+export const noKind = "couldn't get version/kind; json parse error: ";
 const typeMetaStruct = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
+
+/** Why a body that is no object has no type. */
+export const notTyped = (value: unknown): string => `${noKind}json: cannot unmarshal ${jsonTypeOf(value)} into Go value of type ${typeMetaStruct}`;
 
 /** The apiVersion that a body without one counts as. */
 const gvkText = (apiVersion: string, { group, version }: GroupVersionKind): string =>
@@ -89,7 +96,7 @@ const parseJson = (bytes: Buffer): unknown => {
   return JSON.parse(text, (_key, part: unknown) => (typeof part === 'string' ? part.toWellFormed() : part));
 };
 
-const jsonTypeOf = (value: unknown): string => (Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value);
+export const jsonTypeOf = (value: unknown): string => (Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value);
 
 /** The first 30 bytes of a body, in hexadecimal where it does not look like JSON. */
 const summary = (bytes: Buffer): string => {
