@@ -2,6 +2,7 @@ import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { RunFolder } from './run-folder.ts';
+import { exitCodes, signalled } from './signals.ts';
 import { show } from './show.ts';
 import { type Ingredients, prepare, Stack } from './stack.ts';
 
@@ -18,26 +19,9 @@ Brings up a control plane with the product and an example tree on it, shows them
 const preparedWithinMs = 75 * 60_000;
 const upWithinMs = 5 * 60_000;
 const buildEndsWithinMs = 3000;
-/** npm passes on the signal that a terminal has sent to this process already. */
-const sameSignalMs = 1000;
-const exitCodes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
-type Signal = keyof typeof exitCodes;
 
 const began = Date.now();
 const log = (line: string): void => console.log(`${((Date.now() - began) / 1000).toFixed(1).padStart(6)} s  ${line}`);
-
-/** Resolves with the first signal that asks to stop; another one later ends the process at once. */
-const signalled = (): Promise<Signal> =>
-  new Promise((resolve) => {
-    let first: number | undefined;
-    for (const signal of Object.keys(exitCodes) as Signal[]) {
-      process.on(signal, () => {
-        if (first !== undefined && Date.now() - first > sameSignalMs) process.exit(exitCodes[signal]);
-        first ??= Date.now();
-        resolve(signal);
-      });
-    }
-  });
 
 const within = async <T>(limitMs: number, work: Promise<T>, complaint: () => string): Promise<T> => {
   const limit = new AbortController();
@@ -71,7 +55,7 @@ const main = async (): Promise<number> => {
   const watched = stack.watch();
   watched.catch(() => undefined); // raced below; it may reject while nobody listens
   const preparing = prepare(log);
-  const up = bringUp(folder, stack, preparing).then(() => show(folder.directory));
+  const up = bringUp(folder, stack, preparing).then(() => (stack.stopping ? undefined : show(folder.directory)));
   // Ctrl-C in a terminal also ends the commands that run for us: their failure is not what happened.
   const upOrSignal = Promise.race([watched, up]).catch(async (error: unknown) => (await Promise.race([stop, setTimeout(100)])) ?? Promise.reject(error));
   try {

@@ -26,7 +26,7 @@ export class RunFolder {
     const lock = path.join(directory, 'lock');
     for (;;) {
       const holder = await readJson<ProcessMark>(lock);
-      if (holder && isRunning(holder)) throw new Error(`another npm start runs already (process ${holder.pid}) and has ${directory}; use that one, or end it with Ctrl-C first`);
+      if (holder && holder.pid !== process.pid && isRunning(holder)) throw new Error(`another npm start runs already (process ${holder.pid}) and has ${directory}; use that one, or end it with Ctrl-C first`);
       // Also one that is empty or broken: whoever wrote it was killed half-way.
       await rm(lock, { force: true });
       const written = await writeFile(lock, JSON.stringify(markOf(process.pid)), { flag: 'wx' }).then(() => true, ifCode('EEXIST', false));

@@ -23,6 +23,7 @@ const server = 'tenant-apiserver';
 const tolerableRestarts = 3;
 const lookEveryMs = 300;
 const pollMs = 100;
+const graceMs = 5000;
 
 /** Found, built or downloaded: what a start needs and keeps from then on. */
 export interface Ingredients {
@@ -50,6 +51,10 @@ export class Stack {
   constructor(folder: RunFolder, log: (line: string) => void) {
     this.#folder = folder;
     this.#log = log;
+  }
+
+  get stopping(): boolean {
+    return this.#stopping;
   }
 
   /** What a start that takes too long is at. */
@@ -195,8 +200,6 @@ export class Stack {
     await this.#controlPlane?.stop();
   }
 }
-
-const graceMs = 5000;
 
 const since = (began: number): string => `${((Date.now() - began) / 1000).toFixed(1)} s`;
 

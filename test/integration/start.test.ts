@@ -134,6 +134,18 @@ describe('npm start', function () {
     await nothingRuns();
   });
 
+  it('stops when npm is told to, and leaves nothing', async () => {
+    // As npm does it: a shell in between, which alone gets the signal.
+    const npm = spawn('sh', ['-c', `'${process.execPath}' '${main}' --directory '${directory}'; true`], { stdio: 'pipe', env: { ...process.env, npm_lifecycle_event: 'start' } });
+    let output = '';
+    npm.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
+    await eventually('it starts', () => / etcd: ready/.test(output), { withinMs: 60_000 });
+    npm.kill('SIGTERM');
+    await once(npm, 'close'); // output included: it has ended
+    assert.match(output, /SIGTERM: stopping what was started/);
+    await nothingRuns();
+  });
+
   it('starts after it was killed, and says which of its processes ended', async () => {
     const killed = start();
     await killed.says(/tenant-apiserver: ready/);
