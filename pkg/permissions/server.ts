@@ -10,7 +10,7 @@ const { group } = tenantRecords;
 /** What serving itself needs in the whole cluster. Reviews come with the role system:auth-delegator. */
 export const serverPermissions: readonly PolicyRule[] = [
   { apiGroups: [group], resources: records.map(({ plural }) => plural), verbs: ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'] },
-  { apiGroups: [group], resources: records.map(({ plural }) => `${plural}/status`), verbs: ['get', 'update', 'patch'] },
+  { apiGroups: [group], resources: records.map(({ plural }) => `${plural}/status`), verbs: ['update', 'patch'] },
   { apiGroups: [''], resources: ['namespaces'], verbs: ['get', 'list', 'watch'] },
   {
     apiGroups: ['apiregistration.k8s.io'],
@@ -23,5 +23,5 @@ export const serverPermissions: readonly PolicyRule[] = [
 /** What serving itself needs in its own namespace. */
 export const servingSecretPermissions: readonly PolicyRule[] = [
   { apiGroups: [''], resources: ['secrets'], verbs: ['create'] }, // a create cannot be bound to a name
-  { apiGroups: [''], resources: ['secrets'], resourceNames: [servingSecretName], verbs: ['get', 'list', 'watch', 'update'] },
+  { apiGroups: [''], resources: ['secrets'], resourceNames: [servingSecretName], verbs: ['list', 'watch', 'update'] },
 ];
