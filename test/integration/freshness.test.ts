@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import type { Child } from '../../hack/controlplane/child.ts';
+import type { KubeClient } from '../../pkg/kube/client.ts';
+import { makeNamespace, sharedCluster, type Cluster } from './cluster.ts';
+import { clientAt, clientsOf, create, tenantNamed, tenantPath, tenantRecordNamed, tenantRecordPath, type Clients } from './client.ts';
+import { change, insist, lastName, missOf, reads, type Change, type Reader, type Writer } from './freshness-trials.ts';
+
+const trials = 2000;
+const workers = 32;
+
+describe('freshness', () => {
+  let cluster: Cluster;
+  let clients: Clients;
+  let replica: { port: number; replica: Child };
+  let replicaClient: KubeClient;
+  let namespace: string;
+  before(async function () {
+    this.timeout(20 * 60_000); // the components may have to be built
+    cluster = await sharedCluster();
+    clients = await clientsOf(cluster);
+    replica = await cluster.startReplica(['--run-loop=false']);
+    replicaClient = clientAt(replica.port, cluster.controlPlane.admin);
+    namespace = await makeNamespace(cluster, 'fresh');
+    await create(clients.front, tenantPath(namespace), tenantNamed(lastName));
+  });
+  after(async () => {
+    await clients?.front.request({ method: 'DELETE', path: `/api/v1/namespaces/${namespace}` });
+    replicaClient?.close();
+    clients?.close();
+    await replica?.replica.stop();
+  });
+
+  it(`shows in ${trials} lists and watches each write that was acknowledged before they began`, async function () {
+    this.timeout(180_000); // a third of a minute where nothing else runs
+    const writers: Writer[] = [
+      { name: 'records directly', client: clients.records, path: tenantRecordPath, object: tenantRecordNamed },
+      { name: 'kube-apiserver', client: clients.front, path: tenantPath, object: tenantNamed },
+      { name: 'replica', client: replicaClient, path: tenantPath, object: tenantNamed },
+    ];
+    const readers: Reader[] = [{ name: 'kube-apiserver', client: clients.front }, { name: 'replica', client: replicaClient }];
+    const misses: string[] = [];
+    const counts = new Map<string, number>();
+    let begun = 0;
+    let refused = 0;
+
+    // Three trials an object: it is made, changed, deleted; by whom and how it is read goes round.
+    const work = async (worker: number): Promise<void> => {
+      for (let turn = 0; begun < trials; turn += 1) {
+        const name = `w${worker}t${turn}`;
+        for (const verb of ['create', 'update', 'delete'] as const) {
+          const at = (begun += 1);
+          const writer = writers[at % writers.length]!;
+          const reader = readers[(at >> 2) % readers.length]!;
+          const [form, read] = reads[(at * 7 + worker) % reads.length]!;
+          const made: Change = await change(writer, verb, namespace, name);
+          const miss = missOf(made, await insist(() => read(reader.client, namespace, made), () => (refused += 1)));
+          const what = `${verb} by ${writer.name}, ${form} from ${reader.name}`;
+          counts.set(form, (counts.get(form) ?? 0) + 1);
+          if (miss) misses.push(`${what}: ${miss}`);
+        }
+      }
+    };
+    const began = performance.now();
+    await Promise.all(Array.from({ length: workers }, (_, worker) => work(worker)));
+    console.log(`      ${begun} trials in ${((performance.now() - began) / 1000).toFixed(1)} s, ${misses.length} misses, ${refused} refusals: ${[...counts].map(([form, count]) => `${form} ${count}`).join(', ')}`);
+    assert.ok(begun >= trials);
+    assert.deepEqual(misses, []);
+  });
+});
