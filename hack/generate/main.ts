@@ -1,16 +1,17 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { readmeWithFlags } from './readme-flags.ts';
 import { recordCrds, type GeneratedFile } from './record-crds.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 
-/** Every generated file of the repository. */
-export const generatedFiles = (): GeneratedFile[] => [...recordCrds()];
+/** Every file of the repository that is generated, or holds something generated. */
+export const generatedFiles = async (): Promise<GeneratedFile[]> => [...recordCrds(), await readmeWithFlags()];
 
 /** The paths of generated files that are missing or not what they would be if they were made now. */
 export const staleFiles = async (): Promise<string[]> => {
   const stale: string[] = [];
-  for (const { path: file, text } of generatedFiles()) {
+  for (const { path: file, text } of await generatedFiles()) {
     const present = await readFile(path.join(root, file), 'utf8').catch(() => undefined);
     if (present !== text) stale.push(file);
   }
@@ -23,7 +24,7 @@ const main = async (verify: boolean): Promise<number> => {
     for (const file of stale) console.error(`${file} is out of date: run npm run update`);
     return stale.length === 0 ? 0 : 1;
   }
-  for (const { path: file, text } of generatedFiles()) {
+  for (const { path: file, text } of await generatedFiles()) {
     if (!stale.includes(file)) continue;
     await writeFile(path.join(root, file), text);
     console.log(`wrote ${file}`);
