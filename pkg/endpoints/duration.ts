@@ -26,3 +26,14 @@ export const humanDuration = (milliseconds: number): string => {
   const years = Math.floor(days / 365);
   return days < 8 * 365 ? pair(years, 'y', days % 365, 'd') : `${years}y`;
 };
+
+/**
+ * Until when the text of an age stays as it is: no later than it changes, and for ages of days perhaps sooner.
+ * @param since @param now milliseconds since the epoch
+ */
+export const ageChangesAt = (since: number, now: number): number => {
+  const age = now - since;
+  if (age < 0) return now + 1; // the future is shown in steps of its own, and does not last
+  const step = (age < 10 * minute * 1000 ? 1 : age < 8 * hour * 1000 ? minute : hour) * 1000;
+  return since + (Math.floor(age / step) + 1) * step;
+};

@@ -6,7 +6,9 @@ import { StatusError } from '../kube/status-error.ts';
 /** All requirements of a selector must hold. */
 export interface FieldSelector {
   readonly empty: boolean;
-  matches: (object: KubeObject) => boolean;
+  /** Whether metadata.name and metadata.namespace are all that it looks at. */
+  readonly ofMetadataOnly: boolean;
+  matches: (object: { metadata: Pick<KubeObject['metadata'], 'name' | 'namespace'> }) => boolean;
 }
 
 /** @throws StatusError 400, also for fields that the kind does not declare */
@@ -17,6 +19,7 @@ export const fieldSelector = (text: string, definition: ResourceDefinition): Fie
   if (unknown) throw StatusError.badRequest(`field label not supported: ${unknown.field}`);
   return {
     empty: requirements.length === 0,
+    ofMetadataOnly: requirements.every(({ field }) => field.startsWith('metadata.')),
     matches: (object) => requirements.every(({ field, operator, value }) => (fieldValue(object, field) === value) === (operator === '=')),
   };
 };
@@ -29,7 +32,7 @@ const parsed = (text: string): FieldRequirement[] => {
   }
 };
 
-const fieldValue = (object: KubeObject, field: string): string => {
+const fieldValue = (object: object, field: string): string => {
   let value: unknown = object;
   for (const part of field.split('.')) value = (value as Record<string, unknown> | undefined)?.[part];
   return typeof value === 'string' ? value : typeof value === 'number' || typeof value === 'boolean' ? String(value) : '';

@@ -34,6 +34,13 @@ export const sendBytes = (response: Response, code: number, mediaType: string, b
   response.end(response.req.method === 'HEAD' ? undefined : body);
 };
 
+/** Writes a body that is already in parts, without joining them. */
+export const sendParts = (response: Response, code: number, headers: Record<string, string | number>, parts: readonly Buffer[]): void => {
+  writeHead(response, code, { ...headers, 'content-length': parts.reduce((sum, { length }) => sum + length, 0) });
+  if (response.req.method !== 'HEAD') for (const part of parts) response.write(part);
+  response.end();
+};
+
 /** The text of a value in the asked format, ended by a line feed as the kube-apiserver does. */
 export const encode = (value: unknown, { mediaType, pretty }: Pick<OutputFormat, 'mediaType' | 'pretty'>): string => {
   if (mediaType === 'application/yaml') return stringify(value, { aliasDuplicateObjects: false, sortMapEntries: true });

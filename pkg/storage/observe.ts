@@ -10,7 +10,7 @@ export const observeCache = (cache: WatchCache, handler: ReflectorHandler): (() 
   let unfollow = (): void => undefined;
   const begin = (): void => {
     handler.replace(
-      cache.list().map((entry) => entry.object),
+      [...cache.list()].map((entry) => entry.object),
       String(cache.version),
     );
     unfollow = cache.follow(cache.version, {

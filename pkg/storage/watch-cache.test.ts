@@ -10,7 +10,7 @@ const object = (name: string, version: number, namespace = 'n'): KubeObject => (
   kind: 'K',
   metadata: { namespace, name, resourceVersion: String(version) },
 });
-const namesOf = (cache: WatchCache, namespace?: string): string[] => cache.list(namespace).map((entry) => entry.key);
+const namesOf = (cache: WatchCache, namespace?: string): string[] => [...cache.list(namespace)].map((entry) => entry.key);
 interface Seen {
   events: CacheEvent[];
   closed: number;
@@ -102,7 +102,7 @@ describe('WatchCache', () => {
           snapshots.set(version, namesAndVersions(cache));
         }
         for (const [at, expected] of snapshots) {
-          assert.deepEqual(cache.listAt(at)?.map((entry) => `${entry.key}@${entry.version}`), expected);
+          assert.deepEqual([...cache.listAt(at)!].map((entry) => `${entry.key}@${entry.version}`), expected);
         }
         assert.equal(cache.listAt(0), undefined);
         assert.equal(cache.listAt(version + 1), undefined);
@@ -111,4 +111,4 @@ describe('WatchCache', () => {
   });
 });
 
-const namesAndVersions = (cache: WatchCache): string[] => cache.list().map((entry) => `${entry.key}@${entry.version}`);
+const namesAndVersions = (cache: WatchCache): string[] => [...cache.list()].map((entry) => `${entry.key}@${entry.version}`);

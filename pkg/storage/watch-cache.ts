@@ -2,7 +2,8 @@ import type { KubeObject } from '../../api/meta/v1/types.ts';
 import type { EventType, ReflectorHandler } from '../kube/reflector.ts';
 import { StatusError } from '../kube/status-error.ts';
 import { CacheEntry, keyOf } from './cache-entry.ts';
-import { SortedEntries } from './sorted-entries.ts';
+import type { EntryRange } from './leaf.ts';
+import { OrderedEntries } from './ordered-entries.ts';
 
 export interface CacheEvent {
   type: EventType;
@@ -29,7 +30,7 @@ const defaultHistory = 8192;
  */
 export class WatchCache implements ReflectorHandler {
   readonly #historySize: number;
-  #entries = new SortedEntries();
+  #entries = new OrderedEntries();
   #history: CacheEvent[] = [];
   #version = 0;
   /** Watches and lists can begin at this version or later. */
@@ -57,7 +58,7 @@ export class WatchCache implements ReflectorHandler {
   }
 
   replace(items: KubeObject[], resourceVersion: string): void {
-    this.#entries = new SortedEntries(items.map((item) => new CacheEntry(item)));
+    this.#entries = new OrderedEntries(items.map((item) => new CacheEntry(item)));
     this.#history = [];
     this.#oldest = Number(resourceVersion);
     this.#version = this.#oldest; // also backwards, where etcd was restored from a backup
@@ -87,12 +88,12 @@ export class WatchCache implements ReflectorHandler {
   }
 
   /** Entries as of the current version, in order of keys; of one namespace, or all. */
-  list(namespace?: string, start?: string): CacheEntry[] {
-    return this.#entries.slice(namespace, start);
+  list(namespace?: string, start?: string): EntryRange {
+    return this.#entries.range(namespace, start);
   }
 
   /** Entries as of an earlier version, or undefined where the history does not reach back that far. */
-  listAt(version: number, namespace?: string, start?: string): CacheEntry[] | undefined {
+  listAt(version: number, namespace?: string, start?: string): EntryRange | undefined {
     if (version === this.#version) return this.list(namespace, start);
     if (version < this.#oldest || version > this.#version) return undefined;
     const entries = this.#entries.copy();
@@ -102,7 +103,7 @@ export class WatchCache implements ReflectorHandler {
       if (previous) entries.set(previous);
       else entries.delete(entry.key);
     }
-    return entries.slice(namespace, start);
+    return entries.range(namespace, start);
   }
 
   /** Resolves once the cache has reached a version; rejects with the signal's reason. */

@@ -10,6 +10,7 @@ import { JsonSyntaxError, scanJson } from '../structural/json-scan.ts';
 import { isObject } from '../structural/schema.ts';
 import { parseYaml } from '../structural/yaml.ts';
 import { CacheEntry } from '../../storage/cache-entry.ts';
+import { EntryRange } from '../../storage/leaf.ts';
 import { sendList } from './list.ts';
 import { parseListOptions } from './list-options.ts';
 import { negotiateObject, sendObject } from './object.ts';
@@ -40,7 +41,7 @@ export const deleteCollection: VerbHandler = async (scope, request, response) =>
   const page = await readPage(scope.store, listOptions, signal);
   const deleted: CacheEntry[] = [];
   for (const entry of page.entries) {
-    const name = entry.object.metadata.name!;
+    const { name } = entry;
     await scope.admission.validate(attributesOf(scope, response, 'DELETE', { name, oldObject: entry.object, dryRun: isDryRun(options) }));
     try {
       const { body } = await scope.store.delete(entry.namespace, name, options, signal);
@@ -49,7 +50,7 @@ export const deleteCollection: VerbHandler = async (scope, request, response) =>
       if (!hasCode(error, 404)) throw error; // gone already: that was the aim
     }
   }
-  await sendList(scope, request, response, { ...page, entries: deleted }, format);
+  await sendList(scope, request, response, { ...page, entries: EntryRange.of(deleted) }, format);
 };
 
 const isDryRun = ({ dryRun }: DeleteOptions): boolean => dryRun !== undefined && dryRun.length > 0;

@@ -1,25 +1,54 @@
-import type { KubeObject } from '../../../api/meta/v1/types.ts';
 import type { CacheEntry } from '../../storage/cache-entry.ts';
-import type { OutputFormat } from '../negotiation.ts';
-import { toPartialObjectMetadata } from '../table.ts';
+import type { EntryRange, Run } from '../../storage/leaf.ts';
+import { deflatePiece, type GzipPiece } from '../gzip-pieces.ts';
+import type { Conversion } from '../negotiation.ts';
+import { rowTemplate, toPartialObjectMetadata, type Columns, type IncludeObject } from '../table.ts';
+import { pageOf, renderPage, type RenderedPage, type TablePage } from '../table-page.ts';
 
-/** The bytes of an object in a list or event, made once per object and form. Tables hold ages and are made anew. */
-export const encodedEntry = (entry: CacheEntry, { as }: Pick<OutputFormat, 'as'>): Buffer => {
-  if (!as) return entry.encoded('json', json);
-  const { version } = as;
-  return entry.encoded(`PartialObjectMetadata/${version}`, (object) => json(toPartialObjectMetadata(object, `meta.k8s.io/${version}`)));
+/** How the items of a list are written; `name` tells forms apart whose bytes differ. */
+export interface ItemForm {
+  name: string;
+  /** The items' bytes, each behind a comma. */
+  encode: (entries: readonly CacheEntry[]) => Buffer;
+}
+
+const jsonForm: ItemForm = { name: 'json', encode: (entries) => Buffer.from(entries.map(({ json }) => `,${json}`).join('')) };
+
+/** Whole objects, or their metadata. */
+export const itemForm = (as: Conversion | undefined): ItemForm => {
+  if (!as) return jsonForm;
+  const apiVersion = `meta.k8s.io/${as.version}`;
+  return {
+    name: `metadata/${as.version}`,
+    encode: (entries) => Buffer.from(entries.map(({ object }) => `,${JSON.stringify(toPartialObjectMetadata(object, apiVersion))}`).join('')),
+  };
 };
 
-const json = (value: KubeObject | object): Buffer => Buffer.from(JSON.stringify(value));
+/** The bytes of a range's items, in pieces; those of whole leaves are made once as long as the leaf stays. */
+export const itemPieces = (range: EntryRange, { name, encode }: ItemForm): Buffer[] =>
+  range.runs.map((run) => (isWhole(run) ? run.leaf.derived(name, encode) : encode(run.leaf.entries.slice(run.from, run.to))));
 
-/** A list around the bytes of its items, with the keys in the kube-apiserver's order. */
-export const encodedList = (apiVersion: string, kind: string, metadata: object, items: Buffer[]): Buffer => {
-  const parts: Buffer[] = [Buffer.from(`{"apiVersion":${JSON.stringify(apiVersion)},"items":[`)];
-  const comma = Buffer.from(',');
-  items.forEach((item, index) => {
-    if (index > 0) parts.push(comma);
-    parts.push(item);
+/** The same, compressed, the first without its comma. */
+export const itemGzipPieces = (range: EntryRange, { name, encode }: ItemForm): Promise<GzipPiece[]> =>
+  Promise.all(
+    range.runs.map((run, index) => {
+      const skipped = index === 0 ? 1 : 0;
+      if (!isWhole(run)) return deflatePiece(encode(run.leaf.entries.slice(run.from, run.to)).subarray(skipped));
+      return run.leaf.derived(`${name}+gzip${skipped ? '+first' : ''}`, () => deflatePiece(run.leaf.derived(name, encode).subarray(skipped)));
+    }),
+  );
+
+/** The rows of a table, each behind a comma. Ages are of now: a leaf's rows are written anew when one of them changes. */
+export const rowPieces = (range: EntryRange, columns: Columns, include: IncludeObject, apiVersion: string, now: Date): Buffer[] => {
+  const template = (entries: readonly CacheEntry[]): TablePage => pageOf(entries.map(({ object }) => rowTemplate(columns, object, include, apiVersion)));
+  return range.runs.map((run) => {
+    if (!isWhole(run)) return renderPage(template(run.leaf.entries.slice(run.from, run.to)), now).bytes;
+    const name = `rows/${include}/${apiVersion}`;
+    const kept = run.leaf.derived(name, (entries): { page: TablePage; rendered?: RenderedPage } => ({ page: template(entries) }));
+    const at = now.getTime();
+    if (!kept.rendered || at < kept.rendered.from || at >= kept.rendered.until) kept.rendered = renderPage(kept.page, now);
+    return kept.rendered.bytes;
   });
-  parts.push(Buffer.from(`],"kind":${JSON.stringify(kind)},"metadata":${JSON.stringify(metadata)}}\n`));
-  return Buffer.concat(parts);
 };
+
+const isWhole = ({ leaf, from, to }: Run): boolean => from === 0 && to === leaf.entries.length;

@@ -73,7 +73,7 @@ const selection = (labelText: string, fieldText: string, definition: ResourceDef
   const labels = labelSelector(labelText);
   const fields = fieldSelector(fieldText, definition);
   if (labels.empty && fields.empty) return undefined;
-  return ({ object }) => labels.matches(object.metadata.labels) && fields.matches(object);
+  return (entry) => labels.matches(entry.labels) && (fields.empty || fields.matches(fields.ofMetadataOnly ? { metadata: entry } : entry.object));
 };
 
 /** The combinations that ValidateListOptions of apimachinery refuses, in its words. */

@@ -1,12 +1,12 @@
-import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
+import { promisify } from 'node:util';
 import type { Request, Response } from 'express';
 import { apiVersionOf } from '../../../api/resource.ts';
 import { contextOf } from '../context.ts';
+import { deflatePiece, gzipParts } from '../gzip-pieces.ts';
 import { listOffer, negotiate, type OutputFormat } from '../negotiation.ts';
-import { encode, writeHead } from '../respond.ts';
-import { table } from '../table.ts';
-import { encodedEntry, encodedList } from './encodings.ts';
+import { encode, sendParts } from '../respond.ts';
+import { itemForm, itemGzipPieces, itemPieces, rowPieces } from './encodings.ts';
 import { parseListOptions } from './list-options.ts';
 import { readPage, type Page } from './read.ts';
 import { includeObjectOf, queryOf, requestSignal, type RequestScope, type VerbHandler } from './scope.ts';
@@ -25,30 +25,55 @@ export const list: VerbHandler = async (scope, request, response) => {
 
 /** Writes a page of objects in the form that was asked for, compressed where the client takes that. */
 export const sendList = async (scope: RequestScope, request: Request, response: Response, page: Page, format: OutputFormat): Promise<void> => {
-  const body = encodePage(scope, request, page, format);
-  const headers: Record<string, string | number> = { 'content-type': format.mediaType };
-  const gzipped = body.length >= minGzipBytes && /\bgzip\b/.test(String(request.headers['accept-encoding'] ?? ''));
-  const bytes = gzipped ? await compress(body, { level: 1 }) : body;
-  if (gzipped) Object.assign(headers, { 'content-encoding': 'gzip', vary: 'Accept-Encoding' });
-  writeHead(response, 200, { ...headers, 'content-length': bytes.length });
-  response.end(bytes);
+  const takesGzip = /\bgzip\b/.test(String(request.headers['accept-encoding'] ?? ''));
+  const { before, items, after } = listParts(scope, request, page, format);
+  const plain = format.mediaType === 'application/json' && !format.pretty;
+  const parts = [before, ...withoutFirstComma(items), after];
+  if (!plain) {
+    const body = Buffer.from(encode(JSON.parse(Buffer.concat(parts).toString('utf8')), format));
+    return takesGzip && body.length >= minGzipBytes ? sendGzipped(response, format, [await compress(body, { level: 1 })]) : sendParts(response, 200, { 'content-type': format.mediaType }, [body]);
+  }
+  if (!takesGzip || sizeOf(parts) < minGzipBytes) return sendParts(response, 200, { 'content-type': format.mediaType }, parts);
+  if (format.as?.kind === 'Table') return sendGzipped(response, format, [await compress(Buffer.concat(parts), { level: 1 })]);
+  const [head, pieces, tail] = await Promise.all([deflatePiece(before), itemGzipPieces(page.entries, itemForm(format.as)), deflatePiece(after)]);
+  sendGzipped(response, format, gzipParts([head, ...pieces, tail]));
 };
 
-const encodePage = (scope: RequestScope, request: Request, page: Page, format: OutputFormat): Buffer => {
+const sendGzipped = (response: Response, { mediaType }: OutputFormat, parts: Buffer[]): void =>
+  sendParts(response, 200, { 'content-type': mediaType, 'content-encoding': 'gzip', vary: 'Accept-Encoding' }, parts);
+
+interface ListParts {
+  before: Buffer;
+  /** Each piece begins with a comma. */
+  items: Buffer[];
+  after: Buffer;
+}
+
+/** A list around its items, with the keys in the kube-apiserver's order. */
+const listParts = (scope: RequestScope, request: Request, page: Page, { as }: OutputFormat): ListParts => {
   const metadata = {
+    ...(!as && { continue: '' }),
     resourceVersion: String(page.version),
     ...(page.continue && { continue: page.continue }),
     ...(page.remainingItemCount !== undefined && { remainingItemCount: page.remainingItemCount }),
   };
-  if (format.as?.kind === 'Table') {
-    const items = page.entries.map((entry) => entry.object);
-    const options = { now: scope.now(), include: includeObjectOf(queryOf(request)), apiVersion: `meta.k8s.io/${format.as.version}` };
-    return Buffer.from(encode(table(scope.columns, { metadata, items }, options), format));
+  if (as?.kind === 'Table') {
+    const apiVersion = `meta.k8s.io/${as.version}`;
+    const columns = JSON.stringify(scope.columns.columnDefinitions);
+    return {
+      before: Buffer.from(`{"kind":"Table","apiVersion":"${apiVersion}","metadata":${JSON.stringify(metadata)},"columnDefinitions":${columns},"rows":[`),
+      items: rowPieces(page.entries, scope.columns, includeObjectOf(queryOf(request)), apiVersion, scope.now()),
+      after: Buffer.from(']}\n'),
+    };
   }
-  const [apiVersion, kind, listMeta] = format.as
-    ? [`meta.k8s.io/${format.as.version}`, format.as.kind, metadata]
-    : [apiVersionOf(scope.definition), scope.definition.listKind, { continue: '', ...metadata }];
-  const bytes = encodedList(apiVersion, kind, listMeta, page.entries.map((entry) => encodedEntry(entry, format)));
-  const plain = format.mediaType === 'application/json' && !format.pretty;
-  return plain ? bytes : Buffer.from(encode(JSON.parse(bytes.toString('utf8')), format));
+  const [apiVersion, kind] = as ? [`meta.k8s.io/${as.version}`, as.kind] : [apiVersionOf(scope.definition), scope.definition.listKind];
+  return {
+    before: Buffer.from(`{"apiVersion":"${apiVersion}","items":[`),
+    items: itemPieces(page.entries, itemForm(as)),
+    after: Buffer.from(`],"kind":"${kind}","metadata":${JSON.stringify(metadata)}}\n`),
+  };
 };
+
+const withoutFirstComma = ([first, ...others]: Buffer[]): Buffer[] => (first ? [first.subarray(1), ...others] : []);
+
+const sizeOf = (parts: readonly Buffer[]): number => parts.reduce((sum, { length }) => sum + length, 0);

@@ -1,12 +1,13 @@
 import { StatusError } from '../../kube/status-error.ts';
 import { CacheEntry } from '../../storage/cache-entry.ts';
+import { EntryRange } from '../../storage/leaf.ts';
 import type { Store } from '../../storage/store.ts';
 import { decodeContinue, encodeContinue } from '../continue-token.ts';
 import type { ListOptions } from './list-options.ts';
 
 /** A page of a list, as of one version. */
 export interface Page {
-  entries: CacheEntry[];
+  entries: EntryRange;
   version: number;
   continue?: string;
   remainingItemCount?: number;
@@ -97,20 +98,20 @@ const exact = (store: Store, options: ListOptions, version: number, start: strin
   return entries ? page(entries, version, options) : fromHost(store, options, signal);
 };
 
-const page = (all: CacheEntry[], version: number, { namespace, limit, selects }: ListOptions): Page => {
-  if (limit <= 0) return { entries: selects ? all.filter(selects) : all, version };
+const page = (all: EntryRange, version: number, { namespace, limit, selects }: ListOptions): Page => {
   if (!selects) {
-    const entries = all.slice(0, limit);
-    const remainingItemCount = all.length - entries.length;
-    return remainingItemCount === 0 ? { entries, version } : { entries, version, continue: tokenAfter(entries.at(-1)!, namespace, version), remainingItemCount };
+    if (limit <= 0 || all.size <= limit) return { entries: all, version };
+    const entries = all.first(limit);
+    return { entries, version, continue: tokenAfter(entries.last!, namespace, version), remainingItemCount: all.size - limit };
   }
-  const entries: CacheEntry[] = [];
+  if (limit <= 0) return { entries: EntryRange.of(all.filter(selects)), version };
+  const selected: CacheEntry[] = [];
   for (const entry of all) {
     if (!selects(entry)) continue;
-    if (entries.length === limit) return { entries, version, continue: tokenAfter(entries.at(-1)!, namespace, version) };
-    entries.push(entry);
+    if (selected.length === limit) return { entries: EntryRange.of(selected), version, continue: tokenAfter(selected.at(-1)!, namespace, version) };
+    selected.push(entry);
   }
-  return { entries, version };
+  return { entries: EntryRange.of(selected), version };
 };
 
 const tokenAfter = ({ key, namespace: of }: CacheEntry, namespace: string, version: number): string =>
@@ -128,5 +129,5 @@ const fromHost = async (store: Store, options: ListOptions, signal: AbortSignal)
     ...(resourceVersion && { resourceVersion }),
     ...(resourceVersionMatch && { resourceVersionMatch }),
   });
-  return { ...rest, entries: items.map((item) => new CacheEntry(item)), version: Number(version) };
+  return { ...rest, entries: EntryRange.of(items.map((item) => new CacheEntry(item))), version: Number(version) };
 };

@@ -23,14 +23,26 @@ export const eventEncoder = (
 ): EventEncoder => {
   if (as?.kind === 'Table') return tableEncoder(definition, columns, as.version, tableOptions);
   const form = as ? `${as.kind}/${as.version}` : 'json';
-  const convert = (object: KubeObject): object => (as ? toPartialObjectMetadata(object, `meta.k8s.io/${as.version}`) : object);
+  const encode = (type: CacheEvent['type'], entry: CacheEntry): Buffer =>
+    as ? line(type, toPartialObjectMetadata(entry.object, `meta.k8s.io/${as.version}`)) : Buffer.from(`{"type":"${type}","object":${entry.json}}\n`);
   return {
-    event: (type, entry) => entry.encoded(`event/${type}/${form}`, (object) => line(type, convert(object))),
+    event: (type, entry) => shared(entry, `${type}/${form}`, () => encode(type, entry)),
     bookmark: (version, initialEventsEnd) => {
       const object = bookmarkObject(definition, version, initialEventsEnd);
       return line('BOOKMARK', as ? { ...object, apiVersion: `meta.k8s.io/${as.version}`, kind: as.kind } : object);
     },
   };
+};
+
+const lastLines = new WeakMap<CacheEntry, Map<string, Buffer>>();
+
+/** Made once for all watches that see the entry; it goes with the entry. */
+const shared = (entry: CacheEntry, form: string, make: () => Buffer): Buffer => {
+  let lines = lastLines.get(entry);
+  if (!lines) lastLines.set(entry, (lines = new Map()));
+  let bytes = lines.get(form);
+  if (!bytes) lines.set(form, (bytes = make()));
+  return bytes;
 };
 
 const tableEncoder = (

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { describe, it } from 'mocha';
+import { CacheEntry } from './cache-entry.ts';
+import { OrderedEntries } from './ordered-entries.ts';
+
+const entry = (key: string, version: number): CacheEntry => {
+  const [namespace, name] = key.split('/') as [string, string];
+  return new CacheEntry({ apiVersion: 'g/v1', kind: 'K', metadata: { namespace, name, resourceVersion: String(version) } });
+};
+const shown = (entries: Iterable<CacheEntry>): string[] => [...entries].map(({ key, version }) => `${key}@${version}`);
+const key = fc.tuple(fc.constantFrom('a', 'a-b', 'b', 'c'), fc.integer({ min: 0, max: 400 })).map(([namespace, number]) => `${namespace}/x${number}`);
+
+describe('OrderedEntries', () => {
+  it('behaves as a sorted map does, and leaves earlier ranges and copies alone', () =>
+    fc.assert(
+      fc.property(fc.uniqueArray(key, { maxLength: 300 }), fc.array(fc.tuple(key, fc.boolean()), { maxLength: 300 }), (initial, changes) => {
+        const model = new Map(initial.map((each, index) => [each, index]));
+        const entries = new OrderedEntries(initial.map((each, index) => entry(each, index)));
+        const [before, copy] = [entries.range(undefined), entries.copy()];
+        const shownBefore = shown(before);
+        changes.forEach(([each, remove], index) => {
+          if (remove) {
+            model.delete(each);
+            entries.delete(each);
+          } else {
+            model.set(each, 1000 + index);
+            entries.set(entry(each, 1000 + index));
+          }
+        });
+        const sorted = [...model].toSorted(([a], [b]) => (a < b ? -1 : 1));
+        const expect = (part: [string, number][]): string[] => part.map(([each, version]) => `${each}@${version}`);
+        assert.deepEqual(shown(entries.range(undefined)), expect(sorted));
+        for (const namespace of ['a', 'a-b', 'b', 'c', 'z']) {
+          assert.deepEqual(shown(entries.range(namespace)), expect(sorted.filter(([each]) => each.startsWith(`${namespace}/`))));
+          assert.deepEqual(shown(entries.range(namespace, `${namespace}/x2`)), expect(sorted.filter(([each]) => each.startsWith(`${namespace}/`) && each >= `${namespace}/x2`)));
+        }
+        const range = entries.range(undefined);
+        assert.deepEqual(shown(range.first(7)), expect(sorted.slice(0, 7)));
+        assert.equal(range.first(7).last?.key, sorted.slice(0, 7).at(-1)?.[0]);
+        assert.equal(entries.size, model.size);
+        assert.equal(range.size, model.size);
+        for (const [each, version] of model) assert.equal(entries.get(each)?.version, version);
+        assert.deepEqual(shown(before), shownBefore);
+        assert.deepEqual(shown(copy.range(undefined)), shownBefore);
+      }),
+    ));
+
+  it('makes what is made of a leaf once, as long as the leaf stays', () => {
+    const entries = new OrderedEntries(Array.from({ length: 300 }, (_, index) => entry(`a/x${1000 + index}`, 1)));
+    let made = 0;
+    const all = (): string[] => entries.range(undefined).runs.map(({ leaf }) => leaf.derived('keys', (each) => ((made += 1), each.map((one) => one.key).join())));
+    all();
+    assert.equal(made, 3);
+    entries.set(entry('a/x1000', 2));
+    all();
+    assert.equal(made, 4);
+  });
+});
