@@ -52,7 +52,7 @@ export class Twin {
     this.cluster = cluster;
   }
 
-  /** The same command on ours and then on the twin; all that it said, normalised. */
+  /** The same command on ours and on the twin; all that it said, normalised. */
   async both(args: readonly string[], { input, ...options }: KubectlOptions = {}): Promise<{ ours: KubectlResult; twin: KubectlResult }> {
     const run = async (translate: (text: string) => string): Promise<KubectlResult> => {
       const { code, stdout, stderr } = await this.cluster.kubectl.try(args.map(translate), {
@@ -61,7 +61,8 @@ export class Twin {
       });
       return { code, stdout: normalised(stdout), stderr: normalised(stderr) };
     };
-    return { ours: await run((text) => text), twin: await run(forTwin) };
+    const [ours, twin] = await Promise.all([run((text) => text), run(forTwin)]);
+    return { ours, twin };
   }
 
   /** Fails unless a command says the same of ours as of the twin. @returns what it said, normalised */

@@ -45,7 +45,8 @@ export const applyPatch = async (input: PatchInput): Promise<{ object: KubeObjec
 const judge = async (input: PatchInput, patch: KubeObject, duplicates: readonly string[], oldObject: KubeObject | undefined, options: ApplyOptions, subresource: Subresource): Promise<KubeObject> => {
   const { scope, response, requestInfo } = input;
   if (!oldObject) await authorizeCreate(input);
-  const { object: result } = await scope.store.apply(pinned(patch, oldObject), { ...options, dryRun: true }, subresource);
+  const { object } = await scope.store.apply(pinned(patch, oldObject), { ...options, dryRun: true }, subresource);
+  const result = oldObject || patch.metadata.resourceVersion !== undefined ? object : withoutVersion(object);
   reportDuplicates(input, duplicates);
   const attributes = attributesOf(scope, response, oldObject ? 'UPDATE' : 'CREATE', {
     name: requestInfo.name,
@@ -98,6 +99,12 @@ const versionOfNothing = '1';
 const pinned = (patch: KubeObject, oldObject: KubeObject | undefined): KubeObject => {
   if (patch.metadata.resourceVersion !== undefined) return patch;
   return { ...patch, metadata: { ...patch.metadata, resourceVersion: oldObject?.metadata.resourceVersion ?? versionOfNothing } };
+};
+
+/** What a dry run makes new has no version; the one that it was pinned to comes back with it. */
+const withoutVersion = (object: KubeObject): KubeObject => {
+  const { resourceVersion: _pinned, ...metadata } = object.metadata;
+  return { ...object, metadata };
 };
 
 /** A conflict of versions, not of field managers: those list what they conflict over. */
