@@ -1,7 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { KubeObject, Status } from '../../api/meta/v1/types.ts';
 import type { KubeClient, KubeRequest } from '../../pkg/kube/client.ts';
 import { Reflector, type ReflectorHandler } from '../../pkg/kube/reflector.ts';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { create, patch, tenantNamed, tenantPath } from './client.ts';
 
 /** A client that lists and watches as informers do, and notes whatever does not fit together. */
@@ -48,20 +48,21 @@ export class PersistentWriter {
   /** The version of each object that was acknowledged last. */
   readonly acknowledged = new Map<string, number>();
   refused = 0;
-  #running = true;
-  readonly #done: Promise<void[]>;
+  readonly #stopped = new AbortController();
+  readonly #working: Promise<unknown>;
 
   constructor(client: KubeClient, namespace: string, workers = 4) {
-    this.#done = Promise.all(Array.from({ length: workers }, (_, worker) => this.#work(client, namespace, worker)));
+    this.#working = Promise.all(Array.from({ length: workers }, (_, worker) => this.#work(client, namespace, worker)));
   }
 
-  async stop(): Promise<void> {
-    this.#running = false;
-    await this.#done;
+  /** Resolves once nothing is under way any more. */
+  stop(): Promise<unknown> {
+    this.#stopped.abort();
+    return this.#working;
   }
 
   async #work(client: KubeClient, namespace: string, worker: number): Promise<void> {
-    for (let turn = 0; this.#running; turn += 1) {
+    for (let turn = 0; !this.#stopped.signal.aborted; turn += 1) {
       const name = `p${worker}n${turn}`;
       try {
         await this.#note(create(client, tenantPath(namespace), tenantNamed(name)));

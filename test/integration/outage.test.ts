@@ -89,7 +89,7 @@ describe('outage of the kube-apiserver', () => {
       await writer.stop();
       await nothingIsLost(writer);
       await eventually('the follower holds what the records are', async () => {
-        assert.deepEqual(new Map([...follower.held].toSorted()), new Map([...(await records())].toSorted()));
+        assert.deepEqual(follower.held, await records());
         return true;
       });
       await follower.stop();
@@ -162,7 +162,7 @@ describe('outage of the kube-apiserver', () => {
       await writer.stop();
       await nothingIsLost(writer);
       const { items } = await clients.server.json<KubeList>({ path: tenantPath(burst) });
-      assert.deepEqual(items.map(({ metadata }) => metadata.name).toSorted(), [...(await records()).keys()].toSorted());
+      assert.deepEqual(new Set(items.map(({ metadata }) => metadata.name)), new Set((await records()).keys()));
       console.log(`      ${writer.acknowledged.size} acknowledged, ${writer.refused} refused`);
     }
   });
