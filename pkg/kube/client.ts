@@ -215,3 +215,7 @@ export const statusOf = (code: number, body: Buffer): StatusError => {
   }
   return new StatusError(code, code === 503 ? 'ServiceUnavailable' : '', text.trim() || `the kube-apiserver answered ${code}`);
 };
+
+/** The texts of an answer's `Warning` headers (RFC 9111 5.5), which may stand together in one line. */
+export const warningsOf = ({ warning }: IncomingHttpHeaders): string[] =>
+  [...String(warning ?? '').matchAll(/\b\d{3} [^ "]+ "((?:[^"\\]|\\.)*)"/g)].map(([, quoted]) => quoted!.replaceAll(/\\(.)/g, '$1'));

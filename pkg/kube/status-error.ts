@@ -87,7 +87,7 @@ export class StatusError extends Error {
   static invalid(group: string, kind: string, name: string, causes: Required<StatusCause>[]): StatusError {
     const faults = causes.map((cause) => `${cause.field}: ${cause.message}`);
     const text = faults.length === 1 ? faults[0] : `[${faults.join(', ')}]`;
-    return new StatusError(422, 'Invalid', `${qualified(group, kind)} "${name}" is invalid: ${text}`, { name, ...(group && { group }), kind, causes });
+    return new StatusError(422, 'Invalid', `${qualified(group, kind)} "${name}" is invalid: ${text}`, { ...(name && { name }), ...(group && { group }), kind, causes });
   }
 
   static methodNotAllowed({ group, resource }: GroupResource, verb: string): StatusError {

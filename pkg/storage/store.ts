@@ -12,6 +12,8 @@ export interface WriteOptions {
   fieldManager?: string;
   /** Cuts the write off with the client. */
   signal?: AbortSignal;
+  /** Is told what the host warns of. */
+  warn?: (text: string) => void;
 }
 
 export interface ApplyOptions extends WriteOptions {
@@ -67,7 +69,7 @@ export interface Store {
   update(object: KubeObject, options: WriteOptions, subresource?: Subresource): Promise<KubeObject>;
   /** Server-side apply (KEP-555). @throws 409 Conflict with the fields' managers as causes */
   apply(object: KubeObject, options: ApplyOptions, subresource?: Subresource): Promise<{ object: KubeObject; created: boolean }>;
-  delete(namespace: string, name: string, options: DeleteOptions, signal?: AbortSignal): Promise<DeleteResult>;
+  delete(namespace: string, name: string, options: DeleteOptions, write?: Pick<WriteOptions, 'signal' | 'warn'>): Promise<DeleteResult>;
 
   /** Feeds a handler as a reflector would, from the watch cache: a replace once the cache is complete, then events. Returns how to end it. */
   observe(handler: ReflectorHandler): () => void;

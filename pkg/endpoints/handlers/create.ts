@@ -5,7 +5,7 @@ import { readBody } from '../body.ts';
 import { contextOf } from '../context.ts';
 import { inputMediaType } from '../negotiation.ts';
 import { decodeObject, negotiateObject, sendObject, withNamespace } from './object.ts';
-import { attributesOf, queryOf, requestSignal, type RequestScope, type VerbHandler } from './scope.ts';
+import { attributesOf, queryOf, requestSignal, warnerOf, type RequestScope, type VerbHandler } from './scope.ts';
 import { parseWriteOptions } from './write-options.ts';
 
 /** Characters of generated names, without vowels and look-alikes (apimachinery's rand.String). */
@@ -32,7 +32,7 @@ export const create: VerbHandler = async (scope, request, response) => {
     await scope.admission.mutate(attributes);
     await scope.admission.validate(attributes);
     try {
-      const created = await scope.store.create(attributes.object!, { ...options, signal });
+      const created = await scope.store.create(attributes.object!, { ...options, signal, warn: warnerOf(response) });
       sendObject(scope, request, response, 201, created, format);
       return;
     } catch (error) {

@@ -15,7 +15,7 @@ import { sendList } from './list.ts';
 import { parseListOptions } from './list-options.ts';
 import { negotiateObject, sendObject } from './object.ts';
 import { readPage } from './read.ts';
-import { attributesOf, queryOf, requestSignal, type VerbHandler } from './scope.ts';
+import { attributesOf, queryOf, requestSignal, warnerOf, type VerbHandler } from './scope.ts';
 import { checkedDeleteOptions, deleteOptionsOf, validateDeleteOptions } from './write-options.ts';
 
 export const deleteObject: VerbHandler = async (scope, request, response) => {
@@ -25,7 +25,7 @@ export const deleteObject: VerbHandler = async (scope, request, response) => {
   const signal = requestSignal(response);
   const oldObject = await scope.store.get(namespace, name, signal);
   await scope.admission.validate(attributesOf(scope, response, 'DELETE', { name, oldObject, dryRun: isDryRun(options) }));
-  const { code, body } = await scope.store.delete(namespace, name, options, signal);
+  const { code, body } = await scope.store.delete(namespace, name, options, { signal, warn: warnerOf(response) });
   if (body.kind === 'Status') sendValue(response, code, body, format);
   else sendObject(scope, request, response, code, body as KubeObject, format);
 };
@@ -44,7 +44,7 @@ export const deleteCollection: VerbHandler = async (scope, request, response) =>
     const { name } = entry;
     await scope.admission.validate(attributesOf(scope, response, 'DELETE', { name, oldObject: entry.object, dryRun: isDryRun(options) }));
     try {
-      const { body } = await scope.store.delete(entry.namespace, name, options, signal);
+      const { body } = await scope.store.delete(entry.namespace, name, options, { signal, warn: warnerOf(response) });
       deleted.push(body.kind === 'Status' ? entry : new CacheEntry(body as KubeObject));
     } catch (error) {
       if (!hasCode(error, 404)) throw error; // gone already: that was the aim

@@ -10,7 +10,7 @@ import { strictWarnings } from '../structural/strict.ts';
 import { parseYaml } from '../structural/yaml.ts';
 import { checkName, withNamespace } from './object.ts';
 import type { PatchInput } from './patch-json.ts';
-import { attributesOf } from './scope.ts';
+import { attributesOf, warnerOf } from './scope.ts';
 
 const conflictRetries = 5;
 
@@ -23,7 +23,7 @@ export const applyPatch = async (input: PatchInput): Promise<{ object: KubeObjec
   const { namespace, name } = requestInfo;
   const subresource = requestInfo.subresource as Subresource;
   const { patch, duplicates } = decodePatch(input);
-  const options: ApplyOptions = { fieldManager: input.options.fieldManager, force: input.options.force ?? false, signal };
+  const options: ApplyOptions = { fieldManager: input.options.fieldManager, force: input.options.force ?? false, signal, warn: warnerOf(input.response) };
 
   for (let attempt = 1; ; attempt += 1) {
     const oldObject = await scope.store.get(namespace, name, signal).catch((error: unknown) => {

@@ -12,7 +12,7 @@ import { goJson } from '../structural/quote.ts';
 import { isObject, type JsonObject } from '../structural/schema.ts';
 import { patchResultError } from '../structural/strict.ts';
 import { checkName, checkPatchedType, reportStrictness, withNamespace } from './object.ts';
-import { attributesOf, type RequestScope } from './scope.ts';
+import { attributesOf, warnerOf, type RequestScope } from './scope.ts';
 import type { ParsedWriteOptions } from './write-options.ts';
 
 export interface PatchInput {
@@ -51,7 +51,7 @@ export const jsonPatch = async (input: PatchInput & { patchType: JsonPatchType }
     await scope.admission.mutate(attributes);
     await scope.admission.validate(attributes);
     try {
-      return await scope.store.update(attributes.object!, { ...options, signal }, requestInfo.subresource as Subresource);
+      return await scope.store.update(attributes.object!, { ...options, signal, warn: warnerOf(response) }, requestInfo.subresource as Subresource);
     } catch (error) {
       const named = object.metadata.resourceVersion !== oldObject.metadata.resourceVersion;
       if (!hasCode(error, 409) || named || attempt > conflictRetries) throw error;

@@ -32,7 +32,7 @@ export const attributesOf = (
   operation: Operation,
   part: Pick<AdmissionAttributes, 'name' | 'object' | 'oldObject' | 'dryRun'>,
 ): AdmissionAttributes => {
-  const { requestInfo, user, warnings, auditAnnotations } = contextOf(response);
+  const { requestInfo, user, auditAnnotations } = contextOf(response);
   return {
     ...part,
     operation,
@@ -41,7 +41,7 @@ export const attributesOf = (
     subresource: requestInfo.subresource,
     namespace: requestInfo.namespace,
     user,
-    warn: (text) => void warnings.add(text),
+    warn: warnerOf(response),
     annotate: (key, value) => void auditAnnotations.set(key, value),
   };
 };
@@ -51,6 +51,12 @@ export const requestSignal = (response: Response, timeoutMs = 34_000): AbortSign
   const gone = new AbortController();
   response.once('close', () => gone.abort(new Error('the client went away')));
   return AbortSignal.any([gone.signal, AbortSignal.timeout(timeoutMs)]);
+};
+
+/** Puts a text into the answer's `Warning` headers. */
+export const warnerOf = (response: Response): ((text: string) => void) => {
+  const { warnings } = contextOf(response);
+  return (text) => void warnings.add(text);
 };
 
 const queries = new WeakMap<Request, URLSearchParams>();

@@ -4,7 +4,7 @@ import { contextOf } from '../context.ts';
 import { inputMediaType } from '../negotiation.ts';
 import type { Subresource } from '../../storage/store.ts';
 import { checkName, decodeObject, negotiateObject, sendObject, withNamespace } from './object.ts';
-import { attributesOf, queryOf, requestSignal, type RequestScope, type VerbHandler } from './scope.ts';
+import { attributesOf, queryOf, requestSignal, warnerOf, type RequestScope, type VerbHandler } from './scope.ts';
 import { parseWriteOptions } from './write-options.ts';
 
 export const update: VerbHandler = async (scope, request, response) => {
@@ -22,7 +22,7 @@ export const update: VerbHandler = async (scope, request, response) => {
   const attributes = attributesOf(scope, response, 'UPDATE', { name, object, oldObject, dryRun: options.dryRun });
   await scope.admission.mutate(attributes);
   await scope.admission.validate(attributes);
-  const updated = await scope.store.update(attributes.object!, { ...options, signal }, requestInfo.subresource as Subresource);
+  const updated = await scope.store.update(attributes.object!, { ...options, signal, warn: warnerOf(response) }, requestInfo.subresource as Subresource);
   sendObject(scope, request, response, 200, updated, format);
 };
 

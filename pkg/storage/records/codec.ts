@@ -13,11 +13,14 @@ export interface RecordCodec {
   /** The same error, or success, with the virtual object's names in place of the record's. */
   toVirtualStatus: (status: Status) => Status;
   toVirtualError: (error: unknown) => unknown;
+  toVirtualText: (text: string) => string;
 }
 
 export const recordCodec = (virtual: ResourceNames, record: ResourceNames): RecordCodec => {
-  const toVirtualStatus = statusTranslation(virtual, record);
+  const toVirtualText = textTranslation(virtual, record);
+  const toVirtualStatus = statusTranslation(virtual, record, toVirtualText);
   return {
+    toVirtualText,
     toRecord: (object) => retyped(object, virtual, record),
     toVirtual: (object) => retyped(object, record, virtual),
     toVirtualStatus,
@@ -44,14 +47,18 @@ const retypedEntry =
   (entry: ManagedFieldsEntry): ManagedFieldsEntry =>
     entry?.apiVersion === from ? { ...entry, apiVersion: to } : entry;
 
-const statusTranslation = (virtual: ResourceNames, record: ResourceNames): ((status: Status) => Status) => {
+const textTranslation = (virtual: ResourceNames, record: ResourceNames): ((text: string) => string) => {
   const names: [string, string][] = [
     [`${record.plural}.${record.group}`, `${virtual.plural}.${virtual.group}`],
     [`${record.kind}.${record.group}`, `${virtual.kind}.${virtual.group}`],
-    [`${record.group}/${record.version}`, apiVersionOf(virtual)],
-    [`${record.group}, Kind=${record.kind}`, `${virtual.group}, Kind=${virtual.kind}`],
+    [apiVersionOf(record), apiVersionOf(virtual)],
+    [`Kind=${record.kind}`, `Kind=${virtual.kind}`],
+    [`${record.group}/${record.plural}`, `${virtual.group}/${virtual.plural}`], // a key of etcd
   ];
-  const translate = (text: string): string => names.reduce((sofar, [from, to]) => sofar.replaceAll(from, to), text);
+  return (text) => names.reduce((sofar, [from, to]) => sofar.replaceAll(from, to), text);
+};
+
+const statusTranslation = (virtual: ResourceNames, record: ResourceNames, translate: (text: string) => string): ((status: Status) => Status) => {
   return (status) => {
     const { details, message } = status;
     return {

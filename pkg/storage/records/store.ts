@@ -1,6 +1,6 @@
 import type { DeleteOptions, KubeList, KubeObject, Status } from '../../../api/meta/v1/types.ts';
 import { apiVersionOf, type ResourceDefinition } from '../../../api/resource.ts';
-import { statusOf, type KubeClient, type KubeRequest } from '../../kube/client.ts';
+import { statusOf, warningsOf, type KubeClient, type KubeRequest } from '../../kube/client.ts';
 import { Reflector, type ReflectorHandler } from '../../kube/reflector.ts';
 import { StatusError } from '../../kube/status-error.ts';
 import { Fence } from '../fence.ts';
@@ -81,55 +81,50 @@ export class RecordStore implements Store {
     };
   }
 
-  create(object: KubeObject, { dryRun, fieldManager, signal }: WriteOptions): Promise<KubeObject> {
-    return this.#object({
-      method: 'POST',
-      path: this.#path(object.metadata.namespace!),
-      query: { ...dryRunQuery(dryRun), fieldManager },
-      body: this.#codec.toRecord(object),
-      signal,
-    });
+  create(object: KubeObject, options: WriteOptions): Promise<KubeObject> {
+    return this.#write('POST', this.#path(object.metadata.namespace!), object, options).then(({ body }) => this.#codec.toVirtual(body));
   }
 
-  update(object: KubeObject, { dryRun, fieldManager, signal }: WriteOptions, subresource: Subresource = ''): Promise<KubeObject> {
-    return this.#object({
-      method: 'PUT',
-      path: this.#path(object.metadata.namespace!, object.metadata.name!, subresource),
-      query: { ...dryRunQuery(dryRun), fieldManager },
-      body: this.#codec.toRecord(object),
-      signal,
-    });
+  update(object: KubeObject, options: WriteOptions, subresource: Subresource = ''): Promise<KubeObject> {
+    return this.#write('PUT', this.#pathOf(object, subresource), object, options).then(({ body }) => this.#codec.toVirtual(body));
   }
 
-  async apply(
-    object: KubeObject,
-    { dryRun, fieldManager, force, signal }: ApplyOptions,
-    subresource: Subresource = '',
-  ): Promise<{ object: KubeObject; created: boolean }> {
-    const response = await this.#client.request({
-      method: 'PATCH',
-      path: this.#path(object.metadata.namespace!, object.metadata.name!, subresource),
-      query: { ...dryRunQuery(dryRun), fieldManager, ...(force && { force: true }) },
-      contentType: 'application/apply-patch+yaml',
-      body: this.#codec.toRecord(object),
-      signal,
-    });
-    if (response.status >= 400) throw this.#codec.toVirtualError(statusOf(response.status, response.body));
-    const record = JSON.parse(response.body.toString('utf8')) as KubeObject;
-    return { object: this.#codec.toVirtual(record), created: response.status === 201 };
+  async apply(object: KubeObject, options: ApplyOptions, subresource: Subresource = ''): Promise<{ object: KubeObject; created: boolean }> {
+    const { code, body } = await this.#write('PATCH', this.#pathOf(object, subresource), object, options);
+    return { object: this.#codec.toVirtual(body), created: code === 201 };
   }
 
-  async delete(namespace: string, name: string, options: DeleteOptions, signal?: AbortSignal): Promise<DeleteResult> {
-    const response = await this.#client.request({
-      method: 'DELETE',
-      path: this.#path(namespace, name),
-      body: { ...options, apiVersion: 'meta.k8s.io/v1', kind: 'DeleteOptions' },
-      signal,
-    });
-    if (response.status >= 400) throw this.#codec.toVirtualError(statusOf(response.status, response.body));
-    const body = JSON.parse(response.body.toString('utf8')) as KubeObject | Status;
-    const translated = body.kind === 'Status' ? this.#codec.toVirtualStatus(body as Status) : this.#codec.toVirtual(body as KubeObject);
-    return { code: response.status, body: translated };
+  async delete(namespace: string, name: string, options: DeleteOptions, { signal, warn }: Pick<WriteOptions, 'signal' | 'warn'> = {}): Promise<DeleteResult> {
+    const request = { method: 'DELETE', path: this.#path(namespace, name), body: { ...options, apiVersion: 'meta.k8s.io/v1', kind: 'DeleteOptions' }, signal } as const;
+    const { code, body } = await this.#answered<KubeObject | Status>(request, warn);
+    return { code, body: body.kind === 'Status' ? this.#codec.toVirtualStatus(body as Status) : this.#codec.toVirtual(body as KubeObject) };
+  }
+
+  #write(method: 'POST' | 'PUT' | 'PATCH', path: string, object: KubeObject, options: WriteOptions & { force?: boolean }): Promise<{ code: number; body: KubeObject }> {
+    const { dryRun, fieldManager, force, signal, warn } = options;
+    return this.#answered<KubeObject>(
+      {
+        method,
+        path,
+        query: { ...(dryRun && { dryRun: 'All' }), fieldManager, ...(force && { force }) },
+        contentType: method === 'PATCH' ? 'application/apply-patch+yaml' : 'application/json',
+        body: this.#codec.toRecord(object),
+        signal,
+      },
+      warn,
+    );
+  }
+
+  /** Sends a write, and hands on what the host warns of, whatever becomes of it. */
+  async #answered<T>(request: KubeRequest, warn: WriteOptions['warn']): Promise<{ code: number; body: T }> {
+    const { status, headers, body } = await this.#client.request(request);
+    if (warn) for (const text of warningsOf(headers)) warn(this.#codec.toVirtualText(text));
+    if (status >= 400) throw this.#codec.toVirtualError(statusOf(status, body));
+    return { code: status, body: JSON.parse(body.toString('utf8')) as T };
+  }
+
+  #pathOf({ metadata: { namespace, name } }: KubeObject, subresource: Subresource): string {
+    return this.#path(namespace!, name, subresource);
   }
 
   #path(namespace: string, name?: string, subresource?: Subresource): string {
@@ -164,5 +159,3 @@ export class RecordStore implements Store {
     };
   }
 }
-
-const dryRunQuery = (dryRun: boolean | undefined): { dryRun?: string } => (dryRun ? { dryRun: 'All' } : {});
