@@ -12,6 +12,9 @@ describe('continue token', () => {
       ),
     ));
 
+  it('takes the leading slash that the cache of the kube-apiserver writes', () =>
+    assert.equal(decodeContinue(encodeContinue({ version: 5, start: '/n/a\0' })).start, 'n/a\0'));
+
   it("is the kube-apiserver's own form", () =>
     assert.equal(Buffer.from(encodeContinue({ version: 5, start: 'a\0' }), 'base64url').toString(), '{"v":"meta.k8s.io/v1","rv":5,"start":"a\\u0000"}'));
 

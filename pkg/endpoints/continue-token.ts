@@ -19,7 +19,7 @@ export const decodeContinue = (token: string): ContinueToken => {
   if (typeof parsed.start !== 'string' || parsed.start === '') throw invalid('encoded start key empty');
   if (typeof parsed.rv !== 'number' || (parsed.rv <= 0 && parsed.rv !== -1)) throw invalid('incorrect encoded start resourceVersion');
   if (parsed.start.split('/').includes('..')) throw invalid('the start key is outside of the list');
-  return { version: parsed.rv, start: parsed.start };
+  return { version: parsed.rv, start: parsed.start.replace(/^\//, '') }; // the kube-apiserver's own cache writes a slash first
 };
 
 const invalid = (why: string): StatusError => StatusError.badRequest(`invalid continue token: continue key is not valid: ${why}`);

@@ -50,13 +50,13 @@ describe('pages of a list', () => {
     { what: 'that a label selects', everywhere: true, query: { labelSelector: 'odd=true' } },
     { what: 'that a label leaves out', everywhere: false, query: { labelSelector: 'odd!=true' } },
   ] as { what: string; everywhere: boolean; query: Query }[]) {
-    for (const { first, rest } of [{ first: 'server', rest: 'replica' }, { first: 'replica', rest: 'server' }] as const) {
+    for (const { first, rest } of [{ first: 'server', rest: 'replica' }, { first: 'replica', rest: 'server' }, { first: 'records', rest: 'replica' }] as const) {
       it(`${what}, the first from the ${first} and the rest from the ${rest}, are one state in spite of changes`, async () => {
-        const by = { server: clients.front, replica: replicaClient };
+        const by = { server: clients.front, replica: replicaClient, records: clients.front };
         const path = everywhere ? tenantPath() : tenantPath(namespaces[0]);
         const recordPath = everywhere ? tenantRecordPath() : tenantRecordPath(namespaces[0]);
-        const page = (from: 'server' | 'replica', token?: string): Promise<KubeList> =>
-          by[from].json<KubeList>({ path, query: { ...query, limit: 3, continue: token } });
+        const page = (from: keyof typeof by, token?: string): Promise<KubeList> =>
+          by[from].json<KubeList>({ path: from === 'records' ? recordPath : path, query: { ...query, limit: 3, continue: token } });
         const begin = await page(first);
         const lines = linesOf(begin);
         for (let token = begin.metadata.continue; token; ) {

@@ -27,8 +27,8 @@ export const requireComplete = ({ cache }: Store): void => {
  * Makes the cache as fresh as the moment of the call.
  * @returns false where no fence succeeded: the cache may be stale
  */
-export const freshen = async ({ cache, fence }: Store, signal: AbortSignal): Promise<boolean> => {
-  const limit = AbortSignal.any([signal, AbortSignal.timeout(fenceTimeoutMs)]);
+export const freshen = async ({ cache, fence }: Store, signal: AbortSignal, timeoutMs = fenceTimeoutMs): Promise<boolean> => {
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
   try {
     await cache.reach(await bounded(fence.version(), limit), limit);
     return true;

@@ -13,6 +13,10 @@ import { errorLine, eventEncoder, selectedEvent, type EventEncoder } from './wat
 /** A watch without a time limit ends after 30 to 60 minutes, so that load spreads over replicas. */
 const minTimeoutSeconds = 1800;
 const bookmarkIntervalMs = 60_000;
+/** A last bookmark comes this long before the time limit, so that the next watch has little to catch up with. */
+const lastBookmarkMs = 2_000;
+/** Nobody else can answer in our place: a watch is worth waiting for where a list is passed to the host. */
+const freshnessTimeoutMs = 10_000;
 /** What may wait for a slow reader before it is cut off. */
 const maxBufferedBytes = 8 * 1024 * 1024;
 
@@ -30,7 +34,7 @@ export const watch: VerbHandler = async (scope, request, response) => {
 const reachStart = async ({ store }: RequestScope, { resourceVersion, sendInitialEvents }: ListOptions, signal: AbortSignal): Promise<void> => {
   requireComplete(store);
   if (resourceVersion === '') {
-    if (!(await freshen(store, signal))) throw StatusError.unavailable('the state of the cluster cannot be confirmed at the moment; try again');
+    if (!(await freshen(store, signal, freshnessTimeoutMs))) throw StatusError.unavailable('the state of the cluster cannot be confirmed at the moment; try again');
   } else if (sendInitialEvents && resourceVersion !== '0') {
     await reachVersion(store, Number(resourceVersion), signal);
   }
@@ -64,6 +68,7 @@ const stream = ({ store }: RequestScope, response: Response, options: ListOption
     ended = true;
     unfollow();
     clearTimeout(timeLimit);
+    clearTimeout(lastBookmark);
     clearInterval(bookmarks);
   };
   const finish = (): void => {
@@ -79,8 +84,13 @@ const stream = ({ store }: RequestScope, response: Response, options: ListOption
     if (seen) write(encoder.event(seen.type, seen.entry));
   };
 
-  const timeLimit = setTimeout(finish, (options.timeoutSeconds || minTimeoutSeconds * (1 + Math.random())) * 1000);
-  const bookmarks = setInterval(() => options.allowWatchBookmarks && write(encoder.bookmark(Math.max(cache.version, after), false)), bookmarkIntervalMs);
+  const bookmark = (): void => {
+    if (options.allowWatchBookmarks) write(encoder.bookmark(Math.max(cache.version, after), false));
+  };
+  const limitMs = (options.timeoutSeconds || minTimeoutSeconds * (1 + Math.random())) * 1000;
+  const timeLimit = setTimeout(finish, limitMs);
+  const lastBookmark = limitMs > lastBookmarkMs ? setTimeout(bookmark, limitMs - lastBookmarkMs) : undefined;
+  const bookmarks = setInterval(bookmark, bookmarkIntervalMs);
   response.once('close', end);
   if (initial) {
     for (const entry of cache.list(namespace || undefined)) if (!selects || selects(entry)) write(encoder.event('ADDED', entry));

@@ -3,6 +3,7 @@ import { apiVersionOf, type ResourceDefinition } from '../../../api/resource.ts'
 import { statusOf, warningsOf, type KubeClient, type KubeRequest } from '../../kube/client.ts';
 import { Reflector, type ReflectorHandler } from '../../kube/reflector.ts';
 import { StatusError } from '../../kube/status-error.ts';
+import { keyOf } from '../cache-entry.ts';
 import { Fence } from '../fence.ts';
 import { resourcePath, type ResourceNames } from '../names.ts';
 import { observeCache } from '../observe.ts';
@@ -73,11 +74,14 @@ export class RecordStore implements Store {
     const page = await this.#json<KubeList>({ path: resourcePath(this.#record, namespace), query, signal });
     const type = { apiVersion: apiVersionOf(this.#record), kind: this.#record.kind };
     const { resourceVersion = '', continue: token, remainingItemCount } = page.metadata;
+    const items = page.items.filter((item) => !this.#isFence(item)).map((item) => this.#codec.toVirtual({ ...type, ...item }));
+    const last = page.items.at(-1)?.metadata;
+    const fenceFollows = last !== undefined && (namespace ?? this.#namespace) === this.#namespace && keyOf(last.namespace!, last.name!) < this.#fenceKey;
     return {
-      items: page.items.filter((item) => !this.#isFence(item)).map((item) => this.#codec.toVirtual({ ...type, ...item })),
+      items,
       resourceVersion,
       ...(token && { continue: token }),
-      ...(remainingItemCount !== undefined && { remainingItemCount }),
+      ...(remainingItemCount !== undefined && { remainingItemCount: remainingItemCount - (fenceFollows ? 1 : 0) }),
     };
   }
 
@@ -141,6 +145,10 @@ export class RecordStore implements Store {
     } catch (error) {
       throw this.#codec.toVirtualError(error);
     }
+  }
+
+  get #fenceKey(): string {
+    return keyOf(this.#namespace, fenceName);
   }
 
   #isFence({ metadata }: KubeObject): boolean {
