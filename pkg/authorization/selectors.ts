@@ -123,10 +123,13 @@ const requirementOf = (tokens: Tokens): LabelRequirement => {
     if (operator === 'Gt' || operator === 'Lt') {
       if (!/^[+-]?\d+$/.test(value)) throw faulty(`values[0]: Invalid value: "${value}": for 'Gt', 'Lt' operators, the value must be an integer`);
     }
-    if (!isLabelValue(value)) throw faulty(`values[0][${key}]: Invalid value: "${value}": not a label value`);
+    if (!isLabelValue(value)) throw faulty(`values[0][${key}]: Invalid value: "${value}": ${labelValueRule}`);
   }
   return { key, operator, values };
 };
+
+const labelValueRule =
+  "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
 
 const operators = new Map<string, LabelRequirement['operator']>([
   ['in', 'In'],

@@ -1,4 +1,4 @@
-import { Router, type Request, type Response } from 'express';
+import { Router, type Request, type RequestHandler, type Response } from 'express';
 import { StatusError } from '../kube/status-error.ts';
 import { contextOf } from './context.ts';
 import { aggregatedContentTypes, discoveryDocuments } from './documents/discovery.ts';
@@ -8,7 +8,7 @@ import { openApiV2Documents } from './documents/openapi-v2.ts';
 import type { ServedResource } from './documents/served.ts';
 import { queryOf } from './handlers/scope.ts';
 import { parseAccept } from './negotiation.ts';
-import { sendBytes, writeHead } from './respond.ts';
+import { sendBytes, sendPlainNotFound, writeHead } from './respond.ts';
 
 /** The kube-apiserver's OpenAPI aggregator, which merges all swagger documents into one. */
 const aggregatorUser = 'system:aggregator';
@@ -78,7 +78,8 @@ const aggregatedVersion = (accept: string | undefined): keyof typeof aggregatedC
   return undefined;
 };
 
-/** What nobody else answered. */
-export const notFound = (): never => {
+/** What nobody else answered. Below `/apis` the kube-apiserver's answer is a plain text. */
+export const notFound: RequestHandler = (_request, response) => {
+  if (contextOf(response).requestInfo.isResourceRequest) return sendPlainNotFound(response);
   throw new StatusError(404, 'NotFound', 'the server could not find the requested resource', {});
 };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'mocha';
 import { hasCode } from '../kube/status-error.ts';
-import { inputMediaType, listOffer, negotiate, objectOffer, watchOffer } from './negotiation.ts';
+import { bodyMediaType, inputMediaType, listOffer, negotiate, objectOffer, watchOffer } from './negotiation.ts';
 
 const none = new URLSearchParams();
 const chosen = (accept: string | undefined, offer = objectOffer): string => {
@@ -47,7 +47,8 @@ describe('negotiate', () => {
 });
 
 describe('inputMediaType', () => {
-  it('takes the first where none is named', () => assert.equal(inputMediaType(undefined, ['application/json', 'application/yaml']), 'application/json'));
+  it('takes a body without type for JSON', () => assert.equal(bodyMediaType(undefined), 'application/json'));
+  it('takes no patch without type', () => assert.throws(() => inputMediaType(undefined, ['application/merge-patch+json']), (error) => hasCode(error, 415)));
   it('ignores parameters and case', () => assert.equal(inputMediaType('Application/JSON; charset=utf-8', ['application/json']), 'application/json'));
   it('refuses others with 415', () => assert.throws(() => inputMediaType('text/plain', ['application/json']), (error) => hasCode(error, 415)));
 });

@@ -87,17 +87,26 @@ const wantsPretty = (query: URLSearchParams, userAgent = ''): boolean => {
   return /^(curl|Wget|Mozilla\/5\.0)/.test(userAgent);
 };
 
+const bodyTypes = ['application/json', 'application/yaml'] as const;
+
 /**
- * The media type of a request's body, without parameters.
+ * The media type of an object or options in a request's body: JSON unless something else is said.
+ * @throws StatusError 415, which names protobuf as the kube-apiserver does for a custom resource: it is known, and not taken
+ */
+export const bodyMediaType = (contentType: string | undefined): (typeof bodyTypes)[number] =>
+  inputMediaType(contentType || bodyTypes[0], bodyTypes, [...bodyTypes, 'application/vnd.kubernetes.protobuf']);
+
+/**
+ * The media type of a request's body, without parameters; `known` are those to name where it is none of the accepted.
  * @throws StatusError 415
  */
-export const inputMediaType = <const T extends string>(contentType: string | undefined, accepted: readonly T[]): T => {
-  const mediaType = (contentType || accepted[0]!).split(';')[0]!.trim().toLowerCase();
+export const inputMediaType = <const T extends string>(contentType: string | undefined, accepted: readonly T[], known: readonly string[] = accepted): T => {
+  const mediaType = (contentType ?? '').split(';')[0]!.trim().toLowerCase();
   const found = accepted.find((candidate) => candidate === mediaType);
   if (found) return found;
   throw new StatusError(
     415,
     'UnsupportedMediaType',
-    `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`,
+    `the body of the request was in an unknown format - accepted media types include: ${known.join(', ')}`,
   );
 };

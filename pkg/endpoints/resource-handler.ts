@@ -6,6 +6,7 @@ import { deleteCollection, deleteObject } from './handlers/delete.ts';
 import { get } from './handlers/get.ts';
 import { list } from './handlers/list.ts';
 import { patch } from './handlers/patch.ts';
+import { sendPlainNotFound } from './respond.ts';
 import type { RequestScope, VerbHandler } from './handlers/scope.ts';
 import { update } from './handlers/update.ts';
 import { watch } from './handlers/watch.ts';
@@ -14,8 +15,8 @@ const objectVerbs: Readonly<Record<string, VerbHandler>> = { get, list, watch, c
 const statusVerbs: Readonly<Record<string, VerbHandler>> = { get, update, patch };
 /** Verbs for one object. */
 const namedVerbs = new Set(['get', 'update', 'patch', 'delete']);
-/** Verbs that a collection knows but that, over all namespaces, have no meaning. */
-const namespacedVerbs = new Set(['create', 'deletecollection']);
+/** Verbs that have a meaning over all namespaces. */
+const clusterVerbs = new Set(['list', 'watch']);
 
 /** Hands resource requests to the verb's handler; anything that is not ours goes on to the next handler. */
 export const resourceHandler = (scopeOf: (group: string, version: string, resource: string) => RequestScope | undefined): RequestHandler =>
@@ -29,7 +30,8 @@ export const resourceHandler = (scopeOf: (group: string, version: string, resour
       throw StatusError.notFound({ group: requestInfo.apiGroup, resource: requestInfo.resource }, name);
     }
     const handler = (subresource ? statusVerbs : objectVerbs)[verb];
-    if (!handler || (namespace === '' && (namespacedVerbs.has(verb) || name !== ''))) {
+    if (namespace === '' && (name !== '' || !clusterVerbs.has(verb))) return sendPlainNotFound(response);
+    if (!handler) {
       throw StatusError.methodNotAllowed({ group: requestInfo.apiGroup, resource: requestInfo.resource }, verb);
     }
     if (name === '' && namedVerbs.has(verb)) throw StatusError.badRequest('name must be provided');

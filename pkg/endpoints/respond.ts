@@ -60,6 +60,12 @@ export const sendStatus = (request: Request, response: Response, status: Status)
   sendValue(response, code, status, { mediaType: yaml ? 'application/yaml' : 'application/json', pretty: false });
 };
 
+/** What the kube-apiserver says of a path that leads nowhere. */
+export const sendPlainNotFound = (response: Response): void => {
+  response.setHeader('x-content-type-options', 'nosniff');
+  sendBytes(response, 404, 'text/plain; charset=utf-8', '404 page not found\n');
+};
+
 /** The Status of anything that was thrown; what is not a StatusError says nothing of itself to the client. */
 export const statusOfError = (error: unknown): Status => {
   if (error instanceof StatusError) return error.status;

@@ -19,6 +19,8 @@ export interface WriteOptions {
 export interface ApplyOptions extends WriteOptions {
   fieldManager: string;
   force?: boolean;
+  /** Of the object, which need not name it. */
+  namespace?: string;
 }
 
 export interface DeleteResult {

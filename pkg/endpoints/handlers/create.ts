@@ -3,7 +3,7 @@ import type { KubeObject } from '../../../api/meta/v1/types.ts';
 import { StatusError } from '../../kube/status-error.ts';
 import { readBody } from '../body.ts';
 import { contextOf } from '../context.ts';
-import { inputMediaType } from '../negotiation.ts';
+import { bodyMediaType } from '../negotiation.ts';
 import { decodeObject, negotiateObject, sendObject, withNamespace } from './object.ts';
 import { attributesOf, queryOf, requestSignal, warnerOf, type RequestScope, type VerbHandler } from './scope.ts';
 import { parseWriteOptions } from './write-options.ts';
@@ -19,7 +19,7 @@ export const create: VerbHandler = async (scope, request, response) => {
   const { requestInfo } = contextOf(response);
   if (requestInfo.name) throw StatusError.methodNotAllowed({ group: scope.kind.group, resource: scope.definition.plural }, 'create');
   const format = negotiateObject(request);
-  const mediaType = inputMediaType(request.headers['content-type'], ['application/json', 'application/yaml']);
+  const mediaType = bodyMediaType(request.headers['content-type']);
   const options = parseWriteOptions(queryOf(request), request.headers['user-agent'], 'CreateOptions');
   const signal = requestSignal(response);
   const decoded = decodeObject(scope, response, await readBody(request), mediaType, options.fieldValidation);

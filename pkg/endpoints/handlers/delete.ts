@@ -3,14 +3,12 @@ import type { DeleteOptions, KubeObject } from '../../../api/meta/v1/types.ts';
 import { hasCode, StatusError } from '../../kube/status-error.ts';
 import { readBody } from '../body.ts';
 import { contextOf } from '../context.ts';
-import { inputMediaType, listOffer, negotiate } from '../negotiation.ts';
+import { bodyMediaType, listOffer, negotiate } from '../negotiation.ts';
 import { sendValue } from '../respond.ts';
 import { noKind, notTyped } from '../structural/decode.ts';
 import { JsonSyntaxError, scanJson } from '../structural/json-scan.ts';
 import { isObject } from '../structural/schema.ts';
 import { parseYaml } from '../structural/yaml.ts';
-import { CacheEntry } from '../../storage/cache-entry.ts';
-import { EntryRange } from '../../storage/leaf.ts';
 import { sendList } from './list.ts';
 import { parseListOptions } from './list-options.ts';
 import { negotiateObject, sendObject } from './object.ts';
@@ -30,7 +28,7 @@ export const deleteObject: VerbHandler = async (scope, request, response) => {
   else sendObject(scope, request, response, code, body as KubeObject, format);
 };
 
-/** Deletes what a selector selects, one by one, each as admission allows; the answer lists them. */
+/** Deletes what a selector selects, one by one, each as admission allows; the answer lists them as they were. */
 export const deleteCollection: VerbHandler = async (scope, request, response) => {
   const { requestInfo } = contextOf(response);
   const query = queryOf(request);
@@ -38,19 +36,18 @@ export const deleteCollection: VerbHandler = async (scope, request, response) =>
   const options = await readDeleteOptions(request);
   const listOptions = parseListOptions(query, requestInfo, scope.definition, false);
   const signal = requestSignal(response, 60_000);
-  const page = await readPage(scope.store, listOptions, signal);
-  const deleted: CacheEntry[] = [];
+  // As the kube-apiserver, which reads page by page: a version that is named is the one that is listed.
+  const page = await readPage(scope.store, { ...listOptions, limit: listOptions.limit || Number.MAX_SAFE_INTEGER }, signal);
   for (const entry of page.entries) {
     const { name } = entry;
     await scope.admission.validate(attributesOf(scope, response, 'DELETE', { name, oldObject: entry.object, dryRun: isDryRun(options) }));
     try {
-      const { body } = await scope.store.delete(entry.namespace, name, options, { signal, warn: warnerOf(response) });
-      deleted.push(body.kind === 'Status' ? entry : new CacheEntry(body as KubeObject));
+      await scope.store.delete(entry.namespace, name, options, { signal, warn: warnerOf(response) });
     } catch (error) {
       if (!hasCode(error, 404)) throw error; // gone already: that was the aim
     }
   }
-  await sendList(scope, request, response, { ...page, entries: EntryRange.of(deleted) }, format);
+  await sendList(scope, request, response, page, format);
 };
 
 const isDryRun = ({ dryRun }: DeleteOptions): boolean => dryRun !== undefined && dryRun.length > 0;
@@ -64,8 +61,8 @@ const readDeleteOptions = async (request: Request): Promise<DeleteOptions> => {
 };
 
 const decodeDeleteOptions = (body: Buffer, contentType: string | undefined): DeleteOptions => {
-  const mediaType = inputMediaType(contentType, ['application/json', 'application/yaml']);
-  const value = mediaType === 'application/json' ? parseJson(body) : yamlValue(body);
+  const mediaType = bodyMediaType(contentType);
+  const value = (mediaType === 'application/json' ? parseJson(body) : yamlValue(body)) ?? {};
   if (!isObject(value)) throw StatusError.badRequest(notTyped(value));
   const { kind, apiVersion: _version, ...options } = value;
   if (kind !== undefined && kind !== '' && kind !== 'DeleteOptions') throw StatusError.badRequest(`the body of a delete must be DeleteOptions, not ${JSON.stringify(kind)}`);

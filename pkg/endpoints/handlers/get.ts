@@ -1,6 +1,7 @@
 import { contextOf } from '../context.ts';
 import { checkVersion } from './list-options.ts';
 import { negotiateObject, sendObject } from './object.ts';
+import { reachVersion } from './read.ts';
 import { queryOf, requestSignal, type VerbHandler } from './scope.ts';
 
 /** Without a resourceVersion the host is asked; with one, the cache may answer, as the kube-apiserver's own may. */
@@ -9,7 +10,9 @@ export const get: VerbHandler = async (scope, request, response) => {
   const format = negotiateObject(request);
   const resourceVersion = queryOf(request).get('resourceVersion') ?? '';
   checkVersion(resourceVersion);
-  const { cache } = scope.store;
-  const cached = resourceVersion && cache.complete && cache.version >= Number(resourceVersion) ? cache.get(namespace, name)?.object : undefined;
-  sendObject(scope, request, response, 200, cached ?? (await scope.store.get(namespace, name, requestSignal(response))), format);
+  const { store } = scope;
+  const signal = requestSignal(response);
+  if (resourceVersion && store.cache.complete) await reachVersion(store, Number(resourceVersion), signal);
+  const cached = resourceVersion && store.cache.complete ? store.cache.get(namespace, name)?.object : undefined;
+  sendObject(scope, request, response, 200, cached ?? (await store.get(namespace, name, signal)), format);
 };

@@ -78,15 +78,17 @@ export const checkType = ({ kind, definition }: RequestScope, { apiVersion, kind
  */
 export const checkPatchedType = ({ kind, definition }: RequestScope, { apiVersion, kind: stated, metadata }: KubeObject): void => {
   const expected = apiVersionOf(definition);
-  if (apiVersion !== expected) throw wrongType(kind.group, textOf(stated), metadata, { field: 'apiVersion', value: apiVersion, expected });
+  if (apiVersion !== expected) throw wrongType(groupOf(textOf(apiVersion)), textOf(stated), metadata, { field: 'apiVersion', value: apiVersion, expected });
   if (stated !== kind.kind) throw wrongType(kind.group, textOf(stated), metadata, { field: 'kind', value: stated, expected: kind.kind });
 };
 
-/** The refusal is about the kind that was stated. */
+/** The refusal is about the group and kind that were stated. */
 const wrongType = (group: string, stated: string, metadata: unknown, { field, value, expected }: { field: string; value: unknown; expected: string }): StatusError =>
   StatusError.invalid(group, stated, (metadata as { name?: string } | undefined)?.name ?? '', [
     { reason: 'FieldValueInvalid', field, message: `Invalid value: ${JSON.stringify(value ?? '')}: must be ${expected}` },
   ]);
+
+const groupOf = (apiVersion: string): string => (apiVersion.includes('/') ? apiVersion.split('/')[0]! : '');
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 

@@ -38,7 +38,7 @@ const inputOf = (body: string, options: Partial<ParsedWriteOptions> = {}, live?:
   return { scope, response, body: Buffer.from(body), options: all, requestInfo, signal: AbortSignal.timeout(1000), applied };
 };
 
-const manifest = `apiVersion: ${apiVersion}\nkind: Tenant\n`;
+const manifest = `apiVersion: ${apiVersion}\nkind: Tenant\nmetadata:\n  name: acme\n`;
 const twice = `${manifest}spec:\n  etcd: true\n  etcd: true\n`;
 
 describe('server-side apply', () => {
@@ -61,13 +61,13 @@ describe('server-side apply', () => {
     { name: 'a list', body: '- a\n', message: 'error decoding patch: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal array into Go value of type map[string]interface {}' },
     { name: 'a text for metadata', body: `${manifest}metadata: x\n`, message: 'error decoding patch: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal string into Go struct field .metadata of type v1.ObjectMeta' },
     { name: 'another name', body: `${manifest}metadata:\n  name: other\n`, message: 'the name of the object (other) does not match the name on the URL (acme)' },
-    { name: 'a key twice, Strict', body: twice, options: { fieldValidation: 'Strict' as const }, message: 'error strict decoding patch: error converting YAML to JSON: yaml: unmarshal errors:\n  line 5: key "etcd" already set in map' },
+    { name: 'a key twice, Strict', body: twice, options: { fieldValidation: 'Strict' as const }, message: 'error strict decoding patch: error converting YAML to JSON: yaml: unmarshal errors:\n  line 7: key "etcd" already set in map' },
   ]) it(`${name} is a bad request`, () => assert.rejects(applyPatch(inputOf(body, options)), { message }));
 
   it('a key twice is a warning, unless nobody wants to know', async () => {
     const [warned, ignored] = [inputOf(twice), inputOf(twice, { fieldValidation: 'Ignore' })];
     for (const input of [warned, ignored]) await applyPatch(input);
-    assert.deepEqual([...contextOf(warned.response).warnings], ['line 5: key "etcd" already set in map']);
+    assert.deepEqual([...contextOf(warned.response).warnings], ['line 7: key "etcd" already set in map']);
     assert.equal(contextOf(ignored.response).warnings.size, 0);
   });
 });

@@ -23,17 +23,17 @@ export const applyPatch = async (input: PatchInput): Promise<{ object: KubeObjec
   const { namespace, name } = requestInfo;
   const subresource = requestInfo.subresource as Subresource;
   const { patch, duplicates } = decodePatch(input);
-  const options: ApplyOptions = { fieldManager: input.options.fieldManager, force: input.options.force ?? false, signal, warn: warnerOf(input.response) };
+  const options: ApplyOptions = { namespace, fieldManager: input.options.fieldManager, force: input.options.force ?? false, signal, warn: warnerOf(input.response) };
 
   for (let attempt = 1; ; attempt += 1) {
     const oldObject = await scope.store.get(namespace, name, signal).catch((error: unknown) => {
       if (hasCode(error, 404)) return undefined;
       throw error;
     });
-    const judged = await judge(input, patch, duplicates, oldObject, options, subresource);
-    if (input.options.dryRun) return { object: judged, created: oldObject === undefined };
+    const { result, admitted } = await judge(input, patch, duplicates, oldObject, options, subresource);
+    if (input.options.dryRun) return { object: admitted, created: oldObject === undefined };
     try {
-      return await scope.store.apply(pinned(patch, oldObject), options, subresource);
+      return await scope.store.apply(pinned(withAddedFinalizers(patch, result, admitted), oldObject), options, subresource);
     } catch (error) {
       const pinnedByClient = patch.metadata.resourceVersion !== undefined;
       if (!isVersionConflict(error) || pinnedByClient || attempt > conflictRetries) throw error;
@@ -41,8 +41,8 @@ export const applyPatch = async (input: PatchInput): Promise<{ object: KubeObjec
   }
 };
 
-/** The result of the apply, once the caller may create it (where it is new) and admission has let it pass. */
-const judge = async (input: PatchInput, patch: KubeObject, duplicates: readonly string[], oldObject: KubeObject | undefined, options: ApplyOptions, subresource: Subresource): Promise<KubeObject> => {
+/** The result of the apply, also as admission has changed it, once the caller may create it (where it is new) and admission has let it pass. */
+const judge = async (input: PatchInput, patch: KubeObject, duplicates: readonly string[], oldObject: KubeObject | undefined, options: ApplyOptions, subresource: Subresource): Promise<{ result: KubeObject; admitted: KubeObject }> => {
   const { scope, response, requestInfo } = input;
   if (!oldObject) await authorizeCreate(input);
   const { object } = await scope.store.apply(pinned(patch, oldObject), { ...options, dryRun: true }, subresource);
@@ -56,7 +56,14 @@ const judge = async (input: PatchInput, patch: KubeObject, duplicates: readonly 
   });
   await scope.admission.mutate(attributes);
   await scope.admission.validate(attributes);
-  return result;
+  return { result, admitted: attributes.object! };
+};
+
+/** The patch with the finalizers that admission has added: what is there from the start must be there with the first write. */
+const withAddedFinalizers = (patch: KubeObject, result: KubeObject, admitted: KubeObject): KubeObject => {
+  const added = (admitted.metadata.finalizers ?? []).filter((finalizer) => !result.metadata.finalizers?.includes(finalizer));
+  if (added.length === 0) return patch;
+  return { ...patch, metadata: { ...patch.metadata, finalizers: [...(patch.metadata.finalizers ?? []), ...added] } };
 };
 
 /**
@@ -66,15 +73,15 @@ const judge = async (input: PatchInput, patch: KubeObject, duplicates: readonly 
  */
 const decodePatch = ({ scope, body, requestInfo }: PatchInput): { patch: KubeObject; duplicates: string[] } => {
   const { value, duplicates, error } = parseYaml(body);
-  if (error !== undefined) throw StatusError.badRequest(`error encoding patch: ${error}`);
+  if (error !== undefined) throw StatusError.badRequest(`error decoding patch: error converting YAML to JSON: ${error}`);
   const unreadable = (part: unknown, into: string): StatusError =>
     StatusError.badRequest(`error decoding patch: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${jsonTypeOf(part)} into Go ${into}`);
   if (value !== null && value !== undefined && !isObject(value)) throw unreadable(value, 'value of type map[string]interface {}');
   const { apiVersion = '', kind = '', metadata } = (value ?? {}) as Record<string, unknown>;
   if (apiVersion !== apiVersionOf(scope.definition) || kind !== scope.kind.kind) throw StatusError.badRequest(`invalid object type: ${typeText(apiVersion, kind)}`);
   if (metadata !== undefined && metadata !== null && !isObject(metadata)) throw unreadable(metadata, 'struct field .metadata of type v1.ObjectMeta');
-  const patch = withNamespace({ ...(value as unknown as KubeObject), metadata: { ...metadata } }, requestInfo.namespace);
-  if (!patch.metadata.name) return { patch: { ...patch, metadata: { ...patch.metadata, name: requestInfo.name } }, duplicates };
+  const patch = { ...(value as unknown as KubeObject), metadata: { ...metadata } };
+  withNamespace(patch, requestInfo.namespace); // what it does not name must not be filled in: errors tell what was sent
   checkName(patch, requestInfo.name);
   return { patch, duplicates };
 };

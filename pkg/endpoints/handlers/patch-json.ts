@@ -1,8 +1,8 @@
 import type { Response } from 'express';
-import fastJsonPatch, { type Operation } from 'fast-json-patch';
 import type { KubeObject } from '../../../api/meta/v1/types.ts';
 import { hasCode, StatusError } from '../../kube/status-error.ts';
 import type { Subresource } from '../../storage/store.ts';
+import { applyJsonPatch, PatchError, type PatchOperation } from '../json-patch.ts';
 import { mergePatch } from '../merge-patch.ts';
 import type { RequestInfo } from '../request-info.ts';
 import { coerceObject } from '../structural/coerce.ts';
@@ -34,14 +34,14 @@ const maxOperations = 10_000;
 export const jsonPatch = async (input: PatchInput & { patchType: JsonPatchType }): Promise<KubeObject> => {
   const { scope, response, options, requestInfo, signal } = input;
   const { namespace, name } = requestInfo;
-  const { document, duplicateFields } = parsePatch(input.body, input.patchType);
+  const { document, faults } = parsePatch(input.body, input.patchType);
   for (let attempt = 1; ; attempt += 1) {
     const oldObject = await scope.store.get(namespace, name, signal);
     const patched = patchedObject(input.patchType, oldObject, document);
     const fault = (message: string): StatusError => patchResultError(goJson(patched), message);
     if (typeof patched.kind !== 'string' || patched.kind === '') throw fault(`Object 'Kind' is missing in '${goJson(patched)}'`);
     const { value, unknownFields } = coerceObject(scope.schema, patched, fault);
-    reportStrictness(response, options.fieldValidation, unknownFields, duplicateFields, fault);
+    reportStrictness(response, options.fieldValidation, unknownFields, faults, fault);
     const object = withNamespace({ metadata: {}, ...value } as unknown as KubeObject, namespace);
     checkPatchedType(scope, object);
     checkName(object, name);
@@ -67,12 +67,23 @@ const checkUid = ({ kind }: RequestScope, { metadata }: KubeObject, oldObject: K
   ]);
 };
 
-/** @throws StatusError 400 in the kube-apiserver's words */
-const parsePatch = (body: Buffer, patchType: JsonPatchType): { document: unknown; duplicateFields: string[] } => {
+/**
+ * A patch, and what strict decoding finds in it.
+ * @throws StatusError 400 in the kube-apiserver's words
+ */
+const parsePatch = (body: Buffer, patchType: JsonPatchType): { document: unknown; faults: string[] } => {
   const { document, duplicateFields } = parseJson(body);
   checkPatch(document, patchType);
-  return { document, duplicateFields };
+  if (patchType === 'application/merge-patch+json') return { document, faults: duplicateFields };
+  return { document, faults: [...duplicateFields, ...unknownFields(document as JsonObject[] | null)].map((text) => `json patch ${text}`) };
 };
+
+const operationFields = ['op', 'from', 'path', 'value'];
+
+const unknownFields = (operations: readonly JsonObject[] | null): string[] =>
+  (operations ?? []).flatMap((operation, index) =>
+    Object.keys(operation).filter((field) => !operationFields.includes(field)).map((field) => `unknown field "[${index}].${field}"`),
+  );
 
 const checkPatch = (document: unknown, patchType: JsonPatchType): void => {
   const wrong = (value: unknown, into: string): StatusError => StatusError.badRequest(`error decoding patch: json: cannot unmarshal ${jsonTypeOf(value)} into Go ${into}`);
@@ -103,20 +114,19 @@ const parseJson = (body: Buffer): { document: unknown; duplicateFields: string[]
 };
 
 const patchedObject = (patchType: JsonPatchType, oldObject: KubeObject, document: unknown): JsonObject => {
-  const result = patchType === 'application/merge-patch+json' ? mergePatch(oldObject, document) : operated(oldObject, (document ?? []) as Operation[]);
+  const result = patchType === 'application/merge-patch+json' ? mergePatch(oldObject, document) : operated(oldObject, (document ?? []) as PatchOperation[]);
   if (!isObject(result)) throw rejected();
   return result;
 };
 
-const operated = (oldObject: KubeObject, operations: Operation[]): unknown => {
+const operated = (oldObject: KubeObject, operations: PatchOperation[]): unknown => {
   if (operations.length > maxOperations) {
     throw new StatusError(413, 'RequestEntityTooLarge', `Request entity too large: The allowed maximum operations in a JSON patch is ${maxOperations}, got ${operations.length}`);
   }
   try {
-    const live = structuredClone(oldObject) as unknown;
-    return fastJsonPatch.applyPatch(live, operations, true, true, true).newDocument;
+    return applyJsonPatch(structuredClone(oldObject) as unknown as JsonObject, operations);
   } catch (error) {
-    throw rejected(error);
+    throw error instanceof PatchError ? rejected(error) : error;
   }
 };
 

@@ -58,7 +58,7 @@ export const reachVersion = async (store: Store, version: number, signal: AbortS
     await cache.reach(version, limit);
   } catch {
     signal.throwIfAborted();
-    throw new StatusError(504, 'Timeout', `Too large resource version: ${version}, current: ${cache.version}`, {
+    throw new StatusError(504, 'Timeout', `Timeout: Too large resource version: ${version}, current: ${cache.version}`, {
       causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
       retryAfterSeconds: 1,
     });
@@ -88,7 +88,7 @@ const continued = (store: Store, options: ListOptions, signal: AbortSignal): Pro
   if (options.resourceVersion && options.resourceVersion !== '0') throw StatusError.badRequest('specifying resource version is not allowed when using continue');
   const { version, start } = decodeContinue(options.continue);
   if (version === -1) return fromHost(store, options, signal); // goes on at the newest version, whatever that is
-  return exact(store, options, version, start, signal);
+  return exact(store, options.resourceVersion === '0' ? { ...options, limit: 0 } : options, version, start, signal);
 };
 
 const exact = (store: Store, options: ListOptions, version: number, start: string | undefined, signal: AbortSignal): Promise<Page> | Page => {
@@ -107,15 +107,15 @@ const page = (all: EntryRange, version: number, { namespace, limit, selects }: L
   if (limit <= 0) return { entries: EntryRange.of(all.filter(selects)), version };
   const selected: CacheEntry[] = [];
   for (const entry of all) {
-    if (!selects(entry)) continue;
+    // what follows need not be selected: as the kube-apiserver, nobody looks that far ahead
     if (selected.length === limit) return { entries: EntryRange.of(selected), version, continue: tokenAfter(selected.at(-1)!, namespace, version) };
-    selected.push(entry);
+    if (selects(entry)) selected.push(entry);
   }
   return { entries: EntryRange.of(selected), version };
 };
 
 const tokenAfter = ({ key, namespace: of }: CacheEntry, namespace: string, version: number): string =>
-  encodeContinue({ version, start: `${namespace ? key.slice(of.length + 1) : key}\0` });
+  encodeContinue({ version, start: `${namespace ? key.slice(of.length) : `/${key}`}\0` });
 
 const fromHost = async (store: Store, options: ListOptions, signal: AbortSignal): Promise<Page> => {
   const { namespace, labelSelector, fieldSelector, limit, continue: token, resourceVersion, resourceVersionMatch } = options;

@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../../api/meta/v1/types.ts';
 import { readBody } from '../body.ts';
 import { contextOf } from '../context.ts';
-import { inputMediaType } from '../negotiation.ts';
+import { bodyMediaType } from '../negotiation.ts';
 import type { Subresource } from '../../storage/store.ts';
 import { checkName, decodeObject, negotiateObject, sendObject, withNamespace } from './object.ts';
 import { attributesOf, queryOf, requestSignal, warnerOf, type RequestScope, type VerbHandler } from './scope.ts';
@@ -13,7 +13,7 @@ export const update: VerbHandler = async (scope, request, response) => {
   const format = negotiateObject(request);
   const body = await readBody(request);
   const options = parseWriteOptions(queryOf(request), request.headers['user-agent'], 'UpdateOptions');
-  const mediaType = inputMediaType(request.headers['content-type'], ['application/json', 'application/yaml']);
+  const mediaType = bodyMediaType(request.headers['content-type']);
   const signal = requestSignal(response);
   const object = withNamespace(decodeObject(scope, response, body, mediaType, options.fieldValidation), namespace);
   checkName(object, name);

@@ -83,7 +83,9 @@ export const deleteOptionsOf = (query: URLSearchParams): DeleteOptions => {
   const gracePeriodSeconds = integerOption(query.get('gracePeriodSeconds'));
   const orphanDependents = booleanOption(query.get('orphanDependents'));
   const propagationPolicy = query.get('propagationPolicy') ?? undefined;
+  const [uid, resourceVersion] = [query.get('uid'), query.get('resourceVersion')];
   return {
+    ...((uid || resourceVersion) && { preconditions: { ...(uid && { uid }), ...(resourceVersion && { resourceVersion }) } }),
     ...(dryRun.length > 0 && { dryRun }),
     ...(gracePeriodSeconds !== undefined && { gracePeriodSeconds }),
     ...(orphanDependents !== undefined && { orphanDependents }),

@@ -94,7 +94,8 @@ export class RecordStore implements Store {
   }
 
   async apply(object: KubeObject, options: ApplyOptions, subresource: Subresource = ''): Promise<{ object: KubeObject; created: boolean }> {
-    const { code, body } = await this.#write('PATCH', this.#pathOf(object, subresource), object, options);
+    const { namespace = object.metadata.namespace! } = options;
+    const { code, body } = await this.#write('PATCH', this.#path(namespace, object.metadata.name, subresource), object, options);
     return { object: this.#codec.toVirtual(body), created: code === 201 };
   }
 
