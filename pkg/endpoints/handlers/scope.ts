@@ -48,9 +48,13 @@ export const attributesOf = (
 
 /** Aborts when the client goes away before the answer is written, or after the time that a request may take. */
 export const requestSignal = (response: Response, timeoutMs = 34_000): AbortSignal => {
-  const gone = new AbortController();
-  response.once('close', () => gone.abort(new Error('the client went away')));
-  return AbortSignal.any([gone.signal, AbortSignal.timeout(timeoutMs)]);
+  const controller = new AbortController();
+  const timer = setTimeout(() => controller.abort(new StatusError(504, 'Timeout', 'the request took too long')), timeoutMs);
+  response.once('close', () => {
+    clearTimeout(timer);
+    if (!response.writableEnded) controller.abort(new Error('the client went away'));
+  });
+  return controller.signal;
 };
 
 /** Puts a text into the answer's `Warning` headers. */
