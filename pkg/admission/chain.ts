@@ -41,6 +41,11 @@ export class AdmissionChain {
     this.#plugins = plugins;
   }
 
+  /** Whether anyone would look at a write; `oldObject` may still be missing. */
+  handles(attributes: AdmissionAttributes): boolean {
+    return this.#plugins.some((plugin) => plugin.handles(attributes));
+  }
+
   async mutate(attributes: AdmissionAttributes): Promise<void> {
     for (const plugin of this.#plugins) {
       if (plugin.admit && plugin.handles(attributes)) await plugin.admit(attributes);

@@ -21,8 +21,11 @@ export const deleteObject: VerbHandler = async (scope, request, response) => {
   const format = negotiateObject(request);
   const options = await readDeleteOptions(request);
   const signal = requestSignal(response);
-  const oldObject = await scope.store.get(namespace, name, signal);
-  await scope.admission.validate(attributesOf(scope, response, 'DELETE', { name, oldObject, dryRun: isDryRun(options) }));
+  const attributes = attributesOf(scope, response, 'DELETE', { name, dryRun: isDryRun(options) });
+  if (scope.admission.handles(attributes)) {
+    attributes.oldObject = await scope.store.get(namespace, name, signal);
+    await scope.admission.validate(attributes);
+  }
   const { code, body } = await scope.store.delete(namespace, name, options, { signal, warn: warnerOf(response) });
   if (body.kind === 'Status') sendValue(response, code, body, format);
   else sendObject(scope, request, response, code, body as KubeObject, format);

@@ -10,7 +10,7 @@ import { strictWarnings } from '../structural/strict.ts';
 import { parseYaml } from '../structural/yaml.ts';
 import { checkName, withNamespace } from './object.ts';
 import type { PatchInput } from './patch-json.ts';
-import { attributesOf, warnerOf } from './scope.ts';
+import { attributesOf, currentObject, warnerOf } from './scope.ts';
 
 const conflictRetries = 5;
 
@@ -25,17 +25,15 @@ export const applyPatch = async (input: PatchInput): Promise<{ object: KubeObjec
   const { patch, duplicates } = decodePatch(input);
   const options: ApplyOptions = { namespace, fieldManager: input.options.fieldManager, force: input.options.force ?? false, signal, warn: warnerOf(input.response) };
 
+  const pinnedByClient = patch.metadata.resourceVersion !== undefined;
   for (let attempt = 1; ; attempt += 1) {
-    const oldObject = await scope.store.get(namespace, name, signal).catch((error: unknown) => {
-      if (hasCode(error, 404)) return undefined;
-      throw error;
-    });
-    const { result, admitted } = await judge(input, patch, duplicates, oldObject, options, subresource);
-    if (input.options.dryRun) return { object: admitted, created: oldObject === undefined };
+    const cached = attempt === 1 && !pinnedByClient;
+    const oldObject = await currentObject(scope, namespace, name, signal, cached);
     try {
+      const { result, admitted } = await judge(input, patch, duplicates, oldObject, options, subresource);
+      if (input.options.dryRun) return { object: admitted, created: oldObject === undefined };
       return await scope.store.apply(pinned(withAddedFinalizers(patch, result, admitted), oldObject), options, subresource);
     } catch (error) {
-      const pinnedByClient = patch.metadata.resourceVersion !== undefined;
       if (!isVersionConflict(error) || pinnedByClient || attempt > conflictRetries) throw error;
     }
   }
@@ -102,10 +100,13 @@ const reportDuplicates = ({ response, options }: PatchInput, duplicates: readonl
 /** A version that no object has: an apply that creates ignores it, one that would meet an object conflicts. */
 const versionOfNothing = '1';
 
-/** The patch, bound to the version that admission saw. */
+/**
+ * The patch, bound to the object and version that admission saw. The uid keeps it from making anew what was deleted
+ * meanwhile: that would take a permission to create.
+ */
 const pinned = (patch: KubeObject, oldObject: KubeObject | undefined): KubeObject => {
-  if (patch.metadata.resourceVersion !== undefined) return patch;
-  return { ...patch, metadata: { ...patch.metadata, resourceVersion: oldObject?.metadata.resourceVersion ?? versionOfNothing } };
+  const { uid, resourceVersion = versionOfNothing } = oldObject?.metadata ?? {};
+  return { ...patch, metadata: { ...(uid && { uid }), resourceVersion, ...patch.metadata } };
 };
 
 /** What a dry run makes new has no version; the one that it was pinned to comes back with it. */

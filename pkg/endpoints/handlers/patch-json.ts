@@ -12,7 +12,7 @@ import { goJson } from '../structural/quote.ts';
 import { isObject, type JsonObject } from '../structural/schema.ts';
 import { patchResultError } from '../structural/strict.ts';
 import { checkName, checkPatchedType, reportStrictness, withNamespace } from './object.ts';
-import { attributesOf, warnerOf, type RequestScope } from './scope.ts';
+import { attributesOf, currentObject, warnerOf, type RequestScope } from './scope.ts';
 import type { ParsedWriteOptions } from './write-options.ts';
 
 export interface PatchInput {
@@ -36,27 +36,40 @@ export const jsonPatch = async (input: PatchInput & { patchType: JsonPatchType }
   const { namespace, name } = requestInfo;
   const { document, faults } = parsePatch(input.body, input.patchType);
   for (let attempt = 1; ; attempt += 1) {
-    const oldObject = await scope.store.get(namespace, name, signal);
-    const patched = patchedObject(input.patchType, oldObject, document);
-    const fault = (message: string): StatusError => patchResultError(goJson(patched), message);
-    if (typeof patched.kind !== 'string' || patched.kind === '') throw fault(`Object 'Kind' is missing in '${goJson(patched)}'`);
-    const { value, unknownFields } = coerceObject(scope.schema, patched, fault);
-    reportStrictness(response, options.fieldValidation, unknownFields, faults, fault);
-    const object = withNamespace({ metadata: {}, ...value } as unknown as KubeObject, namespace);
-    checkPatchedType(scope, object);
-    checkName(object, name);
-    checkUid(scope, object, oldObject);
-
-    const attributes = attributesOf(scope, response, 'UPDATE', { name, object, oldObject, dryRun: options.dryRun });
-    await scope.admission.mutate(attributes);
-    await scope.admission.validate(attributes);
+    const cached = attempt === 1;
+    const oldObject = await currentObject(scope, namespace, name, signal, cached);
+    if (!oldObject) throw StatusError.notFound({ group: scope.kind.group, resource: scope.definition.plural }, name);
+    let named = false;
     try {
-      return await scope.store.update(attributes.object!, { ...options, signal, warn: warnerOf(response) }, requestInfo.subresource as Subresource);
+      const object = await changed(input, oldObject, document, faults);
+      named = object.metadata.resourceVersion !== oldObject.metadata.resourceVersion;
+      if (named && cached) continue; // a version that the patch names is held against the live object alone
+      return await scope.store.update(object, { ...options, signal, warn: warnerOf(response) }, requestInfo.subresource as Subresource);
     } catch (error) {
-      const named = object.metadata.resourceVersion !== oldObject.metadata.resourceVersion;
-      if (!hasCode(error, 409) || named || attempt > conflictRetries) throw error;
+      const conflict = hasCode(error, 409) && !named && attempt <= conflictRetries;
+      // what is wrong with the patch of a cached object may not be so with the live one
+      if (!conflict && !(cached && error instanceof StatusError && error.code < 500)) throw error;
     }
   }
+};
+
+/** The object as the patch leaves it, once admission has let it pass. */
+const changed = async (input: PatchInput & { patchType: JsonPatchType }, oldObject: KubeObject, document: unknown, faults: string[]): Promise<KubeObject> => {
+  const { scope, response, options, requestInfo } = input;
+  const { namespace, name } = requestInfo;
+  const patched = patchedObject(input.patchType, oldObject, document);
+  const fault = (message: string): StatusError => patchResultError(goJson(patched), message);
+  if (typeof patched.kind !== 'string' || patched.kind === '') throw fault(`Object 'Kind' is missing in '${goJson(patched)}'`);
+  const { value, unknownFields } = coerceObject(scope.schema, patched, fault);
+  reportStrictness(response, options.fieldValidation, unknownFields, faults, fault);
+  const object = withNamespace({ metadata: {}, ...value } as unknown as KubeObject, namespace);
+  checkPatchedType(scope, object);
+  checkName(object, name);
+  checkUid(scope, object, oldObject);
+  const attributes = attributesOf(scope, response, 'UPDATE', { name, object, oldObject, dryRun: options.dryRun });
+  await scope.admission.mutate(attributes);
+  await scope.admission.validate(attributes);
+  return attributes.object!;
 };
 
 /** @throws StatusError 422: the uid in a patch is a change, not a precondition as in an update */

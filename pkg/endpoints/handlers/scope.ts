@@ -1,10 +1,10 @@
 import type { Request, Response } from 'express';
-import type { GroupVersionKind } from '../../../api/meta/v1/types.ts';
+import type { GroupVersionKind, KubeObject } from '../../../api/meta/v1/types.ts';
 import type { ResourceDefinition } from '../../../api/resource.ts';
 import type { AdmissionAttributes, AdmissionChain, Operation } from '../../admission/chain.ts';
 import type { Authorizer } from '../../authorization/authorizer.ts';
 import type { Store } from '../../storage/store.ts';
-import { StatusError } from '../../kube/status-error.ts';
+import { hasCode, StatusError } from '../../kube/status-error.ts';
 import { contextOf } from '../context.ts';
 import { queryOf as queryValuesOf } from '../request-info.ts';
 import type { StructuralSchema } from '../structural/schema.ts';
@@ -61,6 +61,20 @@ export const requestSignal = (response: Response, timeoutMs = 34_000): AbortSign
 export const warnerOf = (response: Response): ((text: string) => void) => {
   const { warnings } = contextOf(response);
   return (text) => void warnings.add(text);
+};
+
+/**
+ * The object that a write is about to change. `cached` trusts the watch cache, which may be late: only for writes that
+ * are bound to the version they saw, and that look again, at the live object, once that fails.
+ * @returns undefined where there is none
+ */
+export const currentObject = async ({ store }: RequestScope, namespace: string, name: string, signal: AbortSignal, cached: boolean): Promise<KubeObject | undefined> => {
+  const known = cached ? store.cache.get(namespace, name)?.object : undefined;
+  if (known) return known;
+  return store.get(namespace, name, signal).catch((error: unknown) => {
+    if (hasCode(error, 404)) return undefined;
+    throw error;
+  });
 };
 
 const queries = new WeakMap<Request, URLSearchParams>();

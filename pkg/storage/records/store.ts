@@ -63,9 +63,7 @@ export class RecordStore implements Store {
   }
 
   get(namespace: string, name: string, signal?: AbortSignal): Promise<KubeObject> {
-    if (namespace === this.#namespace && name === fenceName) {
-      throw StatusError.notFound({ group: this.definition.group, resource: this.definition.plural }, name);
-    }
+    this.#hideFence(namespace, name);
     return this.#object({ path: this.#path(namespace, name), signal });
   }
 
@@ -100,6 +98,7 @@ export class RecordStore implements Store {
   }
 
   async delete(namespace: string, name: string, options: DeleteOptions, { signal, warn }: Pick<WriteOptions, 'signal' | 'warn'> = {}): Promise<DeleteResult> {
+    this.#hideFence(namespace, name);
     const request = { method: 'DELETE', path: this.#path(namespace, name), body: { ...options, apiVersion: 'meta.k8s.io/v1', kind: 'DeleteOptions' }, signal } as const;
     const { code, body } = await this.#answered<KubeObject | Status>(request, warn);
     return { code, body: body.kind === 'Status' ? this.#codec.toVirtualStatus(body as Status) : this.#codec.toVirtual(body as KubeObject) };
@@ -146,6 +145,12 @@ export class RecordStore implements Store {
     } catch (error) {
       throw this.#codec.toVirtualError(error);
     }
+  }
+
+  /** @throws StatusError 404: to clients there is no fence */
+  #hideFence(namespace: string, name: string): void {
+    if (keyOf(namespace, name) !== this.#fenceKey) return;
+    throw StatusError.notFound({ group: this.definition.group, resource: this.definition.plural }, name);
   }
 
   get #fenceKey(): string {
