@@ -73,9 +73,10 @@ for (const { resource, apiVersion, kind, spec, other, field } of kinds) {
       assert.equal(await valueOf('owned'), one);
       await twin.sameOutput(apply('second', '--force-conflicts'), manifest('owned', { spec: other }));
       assert.equal(await valueOf('owned'), two);
-      const managers = ['get', resource, 'owned', '--show-managed-fields', '-o', 'jsonpath={.metadata.managedFields[?(@.operation=="Apply")].manager}'];
-      const named = (text: string): string[] => text.split(' ').filter((name) => name === 'first' || name === 'second');
-      assert.deepEqual(named((await twin.both([...managers, '-n', namespace])).ours.stdout), ['second']);
+      const managed = ['get', resource, 'owned', '--show-managed-fields', '-o', 'json', '-n', namespace];
+      const { metadata } = JSON.parse((await twin.both(managed)).ours.stdout) as { metadata: { managedFields: { manager: string; operation: string; fieldsV1: object }[] } };
+      const owners = metadata.managedFields.filter(({ operation, fieldsV1 }) => operation === 'Apply' && 'f:spec' in fieldsV1);
+      assert.deepEqual(owners.map(({ manager }) => manager), ['second']);
     });
 
     it('diff shows what an apply would change', async () => {

@@ -6,6 +6,7 @@ import type { KubeObject } from '../../../api/meta/v1/types.ts';
 import { AdmissionChain } from '../../admission/chain.ts';
 import { StatusError } from '../../kube/status-error.ts';
 import type { ApplyOptions } from '../../storage/store.ts';
+import { WatchCache } from '../../storage/watch-cache.ts';
 import { contextOf } from '../context.ts';
 import { applyPatch } from './patch-apply.ts';
 import type { PatchInput } from './patch-json.ts';
@@ -18,6 +19,7 @@ const apiVersion = 'apps.cozystack.io/v1alpha1';
 const inputOf = (body: string, options: Partial<ParsedWriteOptions> = {}, live?: KubeObject): PatchInput & { applied: { object: KubeObject; options: ApplyOptions }[] } => {
   const applied: { object: KubeObject; options: ApplyOptions }[] = [];
   const store = {
+    cache: new WatchCache(),
     get: () => (live ? Promise.resolve(live) : Promise.reject(StatusError.notFound({ group: tenants.group, resource: tenants.plural }, 'acme'))),
     apply: (object: KubeObject, applyOptions: ApplyOptions) => {
       applied.push({ object, options: applyOptions });
@@ -48,10 +50,11 @@ describe('server-side apply', () => {
   });
 
   it('is bound to what admission saw: nothing, or the live version', async () => {
-    const [fresh, known] = [inputOf(manifest), inputOf(manifest, {}, { apiVersion, kind: 'Tenant', metadata: { name: 'acme', namespace: 'shop', resourceVersion: '7' } })];
+    const [fresh, known] = [inputOf(manifest), inputOf(manifest, {}, { apiVersion, kind: 'Tenant', metadata: { name: 'acme', namespace: 'shop', uid: 'u', resourceVersion: '7' } })];
     for (const input of [fresh, known]) await applyPatch(input);
     assert.deepEqual(fresh.applied.map(({ object, options }) => [object.metadata.resourceVersion, options.dryRun ?? false]), [['1', true], ['1', false]]);
     assert.deepEqual(known.applied.map(({ object, options }) => [object.metadata.resourceVersion, options.dryRun ?? false]), [['7', true], ['7', false]]);
+    assert.deepEqual(known.applied.map(({ object }) => object.metadata.uid), ['u', 'u'], 'what is deleted meanwhile is not made anew');
   });
 
   for (const { name, body, options, message } of [
