@@ -1,4 +1,5 @@
 import { ageChangesAt, humanDuration } from './duration.ts';
+import { deflatePiece, type GzipPiece } from './gzip-pieces.ts';
 import type { RowTemplate } from './table.ts';
 
 /** Rows as one text with the ages left open: `parts[0] + age(since[0]) + parts[1] + …`, each row behind a comma. */
@@ -12,6 +13,8 @@ export interface RenderedPage {
   bytes: Buffer;
   from: number;
   until: number;
+  /** The bytes compressed, all of them or all but the first comma; made at first use. */
+  deflated: { whole?: Promise<GzipPiece>; first?: Promise<GzipPiece> };
 }
 
 export const pageOf = (rows: readonly RowTemplate[]): TablePage => {
@@ -39,5 +42,9 @@ export const renderPage = ({ parts, since }: TablePage, now: Date): RenderedPage
     text += humanDuration(at - since[index]!) + parts[index + 1]!;
     until = Math.min(until, ageChangesAt(since[index]!, at));
   }
-  return { bytes: Buffer.from(text), from: at, until };
+  return { bytes: Buffer.from(text), from: at, until, deflated: {} };
 };
+
+/** A page's bytes, compressed; without its comma where the page is the first of a list. */
+export const deflatedPage = ({ bytes, deflated }: RenderedPage, first: boolean): Promise<GzipPiece> =>
+  first ? (deflated.first ??= deflatePiece(bytes.subarray(1))) : (deflated.whole ??= deflatePiece(bytes));

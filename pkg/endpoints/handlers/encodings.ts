@@ -39,15 +39,14 @@ export const itemGzipPieces = (range: EntryRange, { name, encode }: ItemForm): P
   );
 
 /** The rows of a table, each behind a comma. Ages are of now: a leaf's rows are written anew when one of them changes. */
-export const rowPieces = (range: EntryRange, columns: Columns, include: IncludeObject, apiVersion: string, now: Date): Buffer[] => {
+export const rowPages = (range: EntryRange, columns: Columns, include: IncludeObject, apiVersion: string, now: Date): RenderedPage[] => {
   const template = (entries: readonly CacheEntry[]): TablePage => pageOf(entries.map(({ object }) => rowTemplate(columns, object, include, apiVersion)));
   return range.runs.map((run) => {
-    if (!isWhole(run)) return renderPage(template(run.leaf.entries.slice(run.from, run.to)), now).bytes;
-    const name = `rows/${include}/${apiVersion}`;
-    const kept = run.leaf.derived(name, (entries): { page: TablePage; rendered?: RenderedPage } => ({ page: template(entries) }));
+    if (!isWhole(run)) return renderPage(template(run.leaf.entries.slice(run.from, run.to)), now);
+    const kept = run.leaf.derived(`rows/${include}/${apiVersion}`, (entries): { page: TablePage; rendered?: RenderedPage } => ({ page: template(entries) }));
     const at = now.getTime();
     if (!kept.rendered || at < kept.rendered.from || at >= kept.rendered.until) kept.rendered = renderPage(kept.page, now);
-    return kept.rendered.bytes;
+    return kept.rendered;
   });
 };
 

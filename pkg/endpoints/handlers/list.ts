@@ -3,10 +3,11 @@ import { promisify } from 'node:util';
 import type { Request, Response } from 'express';
 import { apiVersionOf } from '../../../api/resource.ts';
 import { contextOf } from '../context.ts';
-import { deflatePiece, gzipParts } from '../gzip-pieces.ts';
+import { deflatePiece, gzipParts, type GzipPiece } from '../gzip-pieces.ts';
 import { listOffer, negotiate, type OutputFormat } from '../negotiation.ts';
 import { encode, sendParts } from '../respond.ts';
-import { itemForm, itemGzipPieces, itemPieces, rowPieces } from './encodings.ts';
+import { deflatedPage } from '../table-page.ts';
+import { itemForm, itemGzipPieces, itemPieces, rowPages } from './encodings.ts';
 import { parseListOptions } from './list-options.ts';
 import { readPage, type Page } from './read.ts';
 import { includeObjectOf, queryOf, requestSignal, type RequestScope, type VerbHandler } from './scope.ts';
@@ -26,7 +27,7 @@ export const list: VerbHandler = async (scope, request, response) => {
 /** Writes a page of objects in the form that was asked for, compressed where the client takes that. */
 export const sendList = async (scope: RequestScope, request: Request, response: Response, page: Page, format: OutputFormat): Promise<void> => {
   const takesGzip = /\bgzip\b/.test(String(request.headers['accept-encoding'] ?? ''));
-  const { before, items, after } = listParts(scope, request, page, format);
+  const { before, items, deflated, after } = listParts(scope, request, page, format);
   const plain = format.mediaType === 'application/json' && !format.pretty;
   const parts = [before, ...withoutFirstComma(items), after];
   if (!plain) {
@@ -34,8 +35,7 @@ export const sendList = async (scope: RequestScope, request: Request, response: 
     return takesGzip && body.length >= minGzipBytes ? sendGzipped(response, format, [await compress(body, { level: 1 })]) : sendParts(response, 200, { 'content-type': format.mediaType }, [body]);
   }
   if (!takesGzip || sizeOf(parts) < minGzipBytes) return sendParts(response, 200, { 'content-type': format.mediaType }, parts);
-  if (format.as?.kind === 'Table') return sendGzipped(response, format, [await compress(Buffer.concat(parts), { level: 1 })]);
-  const [head, pieces, tail] = await Promise.all([deflatePiece(before), itemGzipPieces(page.entries, itemForm(format.as)), deflatePiece(after)]);
+  const [head, pieces, tail] = await Promise.all([deflatePiece(before), deflated(), deflatePiece(after)]);
   sendGzipped(response, format, gzipParts([head, ...pieces, tail]));
 };
 
@@ -46,6 +46,8 @@ interface ListParts {
   before: Buffer;
   /** Each piece begins with a comma. */
   items: Buffer[];
+  /** The same compressed, the first without its comma. */
+  deflated: () => Promise<GzipPiece[]>;
   after: Buffer;
 }
 
@@ -60,9 +62,11 @@ const listParts = (scope: RequestScope, request: Request, page: Page, { as }: Ou
   if (as?.kind === 'Table') {
     const apiVersion = `meta.k8s.io/${as.version}`;
     const columns = JSON.stringify(scope.columns.columnDefinitions);
+    const pages = rowPages(page.entries, scope.columns, includeObjectOf(queryOf(request)), apiVersion, scope.now());
     return {
       before: Buffer.from(`{"kind":"Table","apiVersion":"${apiVersion}","metadata":${JSON.stringify(metadata)},"columnDefinitions":${columns},"rows":[`),
-      items: rowPieces(page.entries, scope.columns, includeObjectOf(queryOf(request)), apiVersion, scope.now()),
+      items: pages.map(({ bytes }) => bytes),
+      deflated: () => Promise.all(pages.map((each, index) => deflatedPage(each, index === 0))),
       after: Buffer.from(']}\n'),
     };
   }
@@ -70,6 +74,7 @@ const listParts = (scope: RequestScope, request: Request, page: Page, { as }: Ou
   return {
     before: Buffer.from(`{"apiVersion":"${apiVersion}","items":[`),
     items: itemPieces(page.entries, itemForm(as)),
+    deflated: () => itemGzipPieces(page.entries, itemForm(as)),
     after: Buffer.from(`],"kind":"${kind}","metadata":${JSON.stringify(metadata)}}\n`),
   };
 };
