@@ -17,11 +17,18 @@ export interface AdmissionAttributes {
   oldObject?: KubeObject;
   user: UserInfo;
   dryRun: boolean;
+  /** What a plugin did elsewhere, to be undone where the write fails after all. */
+  undo: (() => Promise<void>)[];
   /** A text for the caller's `Warning` header. */
   warn: (text: string) => void;
   /** An annotation for the audit event. */
   annotate: (key: string, value: string) => void;
 }
+
+/** Undoes what plugins did for a write that failed. Best effort: none of it may hide why the write failed. */
+export const undoAdmission = async ({ undo }: Pick<AdmissionAttributes, 'undo'>): Promise<void> => {
+  await Promise.allSettled(undo.splice(0).map((step) => step()));
+};
 
 /** Refuses by throwing a StatusError; anything else it throws is an internal error, which refuses as well. */
 export interface AdmissionPlugin {

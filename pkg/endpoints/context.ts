@@ -14,6 +14,8 @@ export interface RequestContext {
   impersonator?: UserInfo;
   /** Texts for `Warning` headers, in order, without repetition. */
   warnings: Set<string>;
+  /** The listener, where the client asked for another protocol: what it has sent of that already. */
+  upgradeHead?: Buffer;
   /** Annotations for the audit event: authorization decision, admission. */
   auditAnnotations: Map<string, string>;
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'mocha';
 import { hasCode } from '../kube/status-error.ts';
-import { bodyMediaType, inputMediaType, listOffer, negotiate, objectOffer, watchOffer } from './negotiation.ts';
+import { bodyMediaType, inputMediaType, negotiate, objectOffer, plainOffer, watchOffer } from './negotiation.ts';
 
 const none = new URLSearchParams();
 const chosen = (accept: string | undefined, offer = objectOffer): string => {
@@ -27,10 +27,11 @@ describe('negotiate', () => {
     it(`${accept ?? '(no Accept)'} → ${expected}`, () => assert.equal(chosen(accept), expected));
   }
 
-  it('offers lists of metadata for lists alone', () => {
-    const accept = 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io';
-    assert.equal(chosen(accept, listOffer), 'application/json PartialObjectMetadataList/v1');
-    assert.throws(() => chosen(accept, objectOffer), (error) => hasCode(error, 406));
+  const protobuf = 'application/vnd.kubernetes.protobuf';
+  it('offers metadata in protobuf, and nothing else of an object', () => {
+    assert.equal(chosen(`${protobuf};as=PartialObjectMetadataList;v=v1;g=meta.k8s.io`), `${protobuf} PartialObjectMetadataList/v1`);
+    assert.equal(chosen(protobuf, plainOffer), protobuf);
+    for (const accept of [protobuf, `${protobuf};as=Table;v=v1;g=meta.k8s.io`]) assert.throws(() => chosen(accept), (error) => hasCode(error, 406));
   });
 
   for (const accept of ['text/html', 'application/vnd.kubernetes.protobuf', 'application/cbor', 'nonsense']) {

@@ -6,26 +6,28 @@ export interface Conversion {
   version: 'v1' | 'v1beta1';
 }
 
+const mediaTypes = ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf'] as const;
+export type MediaType = (typeof mediaTypes)[number];
+
 /** How to write a response. */
 export interface OutputFormat {
-  mediaType: 'application/json' | 'application/yaml';
+  mediaType: MediaType;
   as?: Conversion;
   pretty: boolean;
 }
 
 /** What an endpoint can write. */
 export interface OutputOffer {
-  conversions: readonly Conversion['kind'][];
-  /** Media types, best first; YAML is not offered for streams. */
-  mediaTypes: readonly OutputFormat['mediaType'][];
-  /** Whether it writes a stream of events. */
+  /** Whether objects may be converted; then protobuf is for their metadata alone. */
+  converts: boolean;
+  /** Whether it writes a stream of events, which YAML cannot be. */
   stream?: true;
 }
 
-export const objectOffer: OutputOffer = { conversions: ['Table', 'PartialObjectMetadata'], mediaTypes: ['application/json', 'application/yaml'] };
-export const listOffer: OutputOffer = { conversions: ['Table', 'PartialObjectMetadataList'], mediaTypes: ['application/json', 'application/yaml'] };
-export const watchOffer: OutputOffer = { conversions: ['Table', 'PartialObjectMetadata'], mediaTypes: ['application/json'], stream: true };
-export const plainOffer: OutputOffer = { conversions: [], mediaTypes: ['application/json', 'application/yaml'] };
+export const objectOffer: OutputOffer = { converts: true };
+export const watchOffer: OutputOffer = { converts: true, stream: true };
+/** Of a Status. */
+export const plainOffer: OutputOffer = { converts: false };
 
 export interface AcceptClause {
   type: string;
@@ -38,7 +40,7 @@ export interface AcceptClause {
 export const parseAccept = (header: string): AcceptClause[] => {
   const clauses = header.split(',').flatMap((text) => {
     const [range = '', ...rest] = text.split(';').map((part) => part.trim());
-    const [type = '', subtype = ''] = range.toLowerCase().split('/');
+    const [type = '', subtype = ''] = range.split('/');
     if (!type || (!subtype && type !== '*')) return [];
     const parameters = Object.fromEntries(
       rest.map((parameter) => {
@@ -61,24 +63,30 @@ const wildcards = ({ type, subtype }: AcceptClause): number => (type === '*' ? 2
  */
 export const negotiate = (accept: string | undefined, query: URLSearchParams, userAgent: string | undefined, offer: OutputOffer): OutputFormat => {
   const pretty = wantsPretty(query, userAgent);
-  if (!accept) return { mediaType: offer.mediaTypes[0]!, pretty };
+  if (!accept) return { mediaType: mediaTypes[0], pretty };
   for (const { type, subtype, parameters } of parseAccept(accept)) {
-    for (const mediaType of offer.mediaTypes) {
+    for (const mediaType of mediaTypes) {
       const [offeredType, offeredSubtype] = mediaType.split('/');
       const matches = (type === offeredType && (subtype === offeredSubtype || subtype === '*')) || (type === '*' && subtype === '*');
-      if (!matches) continue;
-      const as = conversionOf(parameters, offer);
-      if (as !== false) return { mediaType, pretty: pretty || parameters.pretty === '1', ...(as && { as }) };
+      const as = matches && conversionOf(parameters, mediaType, offer);
+      if (as === false) continue;
+      if (offer.stream && mediaType === 'application/yaml') throw notAcceptable(streamTypes);
+      return { mediaType, pretty: pretty || parameters.pretty === '1', ...(as && { as }) };
     }
   }
-  throw new StatusError(406, 'NotAcceptable', `only the following media types are accepted: ${offer.mediaTypes.map((type) => (offer.stream ? `${type};stream=watch` : type)).join(', ')}`);
+  throw notAcceptable(mediaTypes);
 };
 
+const streamTypes = ['application/json;stream=watch', 'application/vnd.kubernetes.protobuf;stream=watch'];
+const notAcceptable = (types: readonly string[]): StatusError => new StatusError(406, 'NotAcceptable', `only the following media types are accepted: ${types.join(', ')}`);
+
 /** The conversion that a clause asks for, undefined where none, false where it is not offered. */
-const conversionOf = ({ as, g, v }: Readonly<Record<string, string>>, offer: OutputOffer): Conversion | undefined | false => {
-  if (as === undefined && g === undefined && v === undefined) return undefined;
-  const offered = offer.conversions.find((kind) => kind === as);
-  return offered && g === 'meta.k8s.io' && (v === 'v1' || v === 'v1beta1') ? { kind: offered, version: v } : false;
+const conversionOf = ({ as, g, v }: Readonly<Record<string, string>>, mediaType: MediaType, { converts }: OutputOffer): Conversion | undefined | false => {
+  const protobuf = mediaType === 'application/vnd.kubernetes.protobuf';
+  if (as === undefined && g === undefined && v === undefined) return protobuf && converts ? false : undefined;
+  if (!converts || g !== 'meta.k8s.io' || (v !== 'v1' && v !== 'v1beta1')) return false;
+  const kind = (['Table', 'PartialObjectMetadata', 'PartialObjectMetadataList'] as const).find((candidate) => candidate === as);
+  return kind && !(protobuf && kind === 'Table') ? { kind, version: v } : false;
 };
 
 const wantsPretty = (query: URLSearchParams, userAgent = ''): boolean => {

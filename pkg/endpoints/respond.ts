@@ -1,9 +1,10 @@
 import type { Request, Response } from 'express';
 import { stringify } from 'yaml';
-import type { Status } from '../../api/meta/v1/types.ts';
+import type { KubeObject, Status } from '../../api/meta/v1/types.ts';
 import { StatusError } from '../kube/status-error.ts';
 import { contextOf } from './context.ts';
-import type { OutputFormat } from './negotiation.ts';
+import { negotiate, plainOffer, type MediaType, type OutputFormat } from './negotiation.ts';
+import { encodeProtobuf } from './protobuf.ts';
 
 /** Longest text that goes into Warning headers, all together: clients cut headers off beyond some size. */
 const maxWarningBytes = 4096;
@@ -41,23 +42,34 @@ export const sendParts = (response: Response, code: number, headers: Record<stri
   response.end();
 };
 
-/** The text of a value in the asked format, ended by a line feed as the kube-apiserver does. */
-export const encode = (value: unknown, { mediaType, pretty }: Pick<OutputFormat, 'mediaType' | 'pretty'>): string => {
-  if (mediaType === 'application/yaml') return stringify(value, { aliasDuplicateObjects: false, sortMapEntries: true });
-  return `${pretty ? JSON.stringify(value, undefined, 2) : JSON.stringify(value)}\n`;
+/** Indented as Go's YAML packages do; texts that YAML 1.1 reads as something else are quoted. */
+const yamlStyle = { aliasDuplicateObjects: false, sortMapEntries: true, indentSeq: false, version: '1.1' } as const;
+
+/** The bytes of a value in the asked format, ended by a line feed as the kube-apiserver does. */
+export const encode = (value: unknown, { mediaType, pretty }: Pick<OutputFormat, 'mediaType' | 'pretty'>): Buffer => {
+  if (mediaType === 'application/vnd.kubernetes.protobuf') return encodeProtobuf(value as KubeObject);
+  if (mediaType === 'application/yaml') return Buffer.from(stringify(value, yamlStyle));
+  return Buffer.from(`${pretty ? JSON.stringify(value, undefined, 2) : JSON.stringify(value)}\n`);
 };
 
 export const sendValue = (response: Response, code: number, value: unknown, format: Pick<OutputFormat, 'mediaType' | 'pretty'>): void => {
   sendBytes(response, code, format.mediaType, encode(value, format));
 };
 
-/** Writes a refusal; a Status is JSON unless the client asked for YAML alone. */
+/** Writes a refusal, as JSON where the client takes no Status in any form. */
 export const sendStatus = (request: Request, response: Response, status: Status): void => {
   const code = status.code ?? 500;
   const retryAfter = status.details?.retryAfterSeconds;
   if (retryAfter) response.setHeader('retry-after', String(retryAfter));
-  const yaml = /^application\/yaml\b/.test(request.headers.accept ?? '');
-  sendValue(response, code, status, { mediaType: yaml ? 'application/yaml' : 'application/json', pretty: false });
+  sendValue(response, code, status, { mediaType: statusType(request), pretty: false });
+};
+
+const statusType = ({ headers }: Request): MediaType => {
+  try {
+    return negotiate(headers.accept, new URLSearchParams(), undefined, plainOffer).mediaType;
+  } catch {
+    return 'application/json';
+  }
 };
 
 /** What the kube-apiserver says of a path that leads nowhere. */

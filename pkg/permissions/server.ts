@@ -12,6 +12,8 @@ export const serverPermissions: readonly PolicyRule[] = [
   { apiGroups: [group], resources: records.map(({ plural }) => plural), verbs: ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'] },
   { apiGroups: [group], resources: records.map(({ plural }) => `${plural}/status`), verbs: ['update', 'patch'] },
   { apiGroups: [''], resources: ['namespaces'], verbs: ['get', 'list', 'watch'] },
+  { apiGroups: [''], resources: ['resourcequotas'], verbs: ['get', 'list', 'watch'] },
+  { apiGroups: [''], resources: ['resourcequotas/status'], verbs: ['update'] },
   {
     apiGroups: ['apiregistration.k8s.io'],
     resources: ['apiservices'],

@@ -1,6 +1,8 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { ServerResponse, type IncomingMessage } from 'node:http';
 import { createSecureServer, type Http2SecureServer, type Http2ServerRequest, type Http2ServerResponse, type ServerHttp2Session } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
+import type { Response } from 'express';
+import { contextOf } from '../endpoints/context.ts';
 import type { Apps } from './express-apps.ts';
 
 /** A serving certificate with its key, PEM. */
@@ -35,6 +37,7 @@ export class Listener {
       if (request.httpVersionMajor >= 2) apps.http2(request as never, response as never);
       else apps.http1(request as never, response as never);
     });
+    this.#server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => serveUpgrade(apps, request, socket, head));
     this.#server.on('session', (session) => {
       this.#sessions.add(session);
       session.on('close', () => this.#sessions.delete(session));
@@ -78,3 +81,16 @@ export class Listener {
     clearTimeout(cutOff);
   }
 }
+
+/**
+ * A request for another protocol meets the same filters and handlers. A handler that speaks the protocol takes the socket;
+ * any other answers as always, and the connection ends.
+ */
+const serveUpgrade = (apps: Apps, request: IncomingMessage, socket: Socket, head: Buffer): void => {
+  const response = new ServerResponse(request);
+  response.shouldKeepAlive = false;
+  response.assignSocket(socket);
+  response.once('finish', () => socket.end());
+  contextOf(response as unknown as Response).upgradeHead = head;
+  apps.http1(request as never, response as never);
+};

@@ -3,6 +3,7 @@ import { AdmissionChain } from '../admission/chain.ts';
 import { fieldGate } from '../admission/field-gate.ts';
 import { names } from '../admission/names.ts';
 import { NamespaceLifecycle } from '../admission/namespace-lifecycle.ts';
+import { ResourceQuotaAdmission } from '../admission/resource-quota.ts';
 import { strategyAdmission } from '../admission/strategy.ts';
 import { delegatedAuthentication, type DelegatedAuthentication } from '../authentication/delegated.ts';
 import { delegatedAuthorization } from '../authorization/delegated.ts';
@@ -50,6 +51,7 @@ export class ApiServer {
   readonly #stores: ReadonlyMap<string, Store>;
   readonly #authentication: DelegatedAuthentication;
   readonly #namespaces: NamespaceLifecycle;
+  readonly #quotas: ResourceQuotaAdmission;
   readonly #certificateFiles: CertificateFiles | undefined;
   readonly #router = Router();
   #listener: Listener | undefined;
@@ -69,6 +71,7 @@ export class ApiServer {
       onFault: (fault) => log.warn({ fault }, 'reading the authentication configuration failed'),
     });
     this.#namespaces = new NamespaceLifecycle(this.client, onError);
+    this.#quotas = new ResourceQuotaAdmission(this.client, onError);
     if (config.certFile) {
       this.#certificateFiles = new CertificateFiles(config.certFile, config.keyFile, (certificate) => this.#useCertificate(certificate), onError);
     } else {
@@ -96,6 +99,7 @@ export class ApiServer {
     this.#listener = new Listener(createApps(this.#router), (await this.#certificateFiles?.start()) ?? (await this.#temporaryCertificate()));
     this.#authentication.start();
     this.#namespaces.start();
+    this.#quotas.start();
     this.servingSecret?.start();
     for (const store of this.#stores.values()) store.start();
     return this.#listener.listen(this.#config.bindAddress, this.#config.port);
@@ -109,7 +113,7 @@ export class ApiServer {
     for (const store of this.#stores.values()) store.cache.close();
     await listening;
     await Promise.all([...this.#stores.values()].map((store) => store.stop()));
-    await Promise.all([this.#authentication.stop(), this.#namespaces.stop(), this.servingSecret?.stop()]);
+    await Promise.all([this.#authentication.stop(), this.#namespaces.stop(), this.#quotas.stop(), this.servingSecret?.stop()]);
     this.#certificateFiles?.stop();
     this.client.close();
   }
@@ -132,6 +136,7 @@ export class ApiServer {
       strategyAdmission(strategyOf),
       names(strategyOf, (namespace, name) => namespace === this.#config.namespace && name === fenceName),
       fieldGate(strategyOf, this.#config.trustedGroups),
+      this.#quotas, // last: it takes a place that only an object that is let in shall have
     ]);
     const scopes = new Map(
       strategies.map(({ definition }): [string, RequestScope] => [

@@ -15,6 +15,8 @@ export interface Request {
   headers?: Record<string, string>;
   /** Text and bytes are sent as they are, anything else as JSON. */
   body?: unknown;
+  /** Sent again and again until the answer's body is this way; only the last answer counts. */
+  until?: (body: any) => boolean;
   /** At a replica itself instead of through the kube-apiserver; the twin has but one server. */
   replica?: true;
 }

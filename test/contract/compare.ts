@@ -8,8 +8,8 @@ export interface Fault {
 /** Where two JSON values differ. */
 export const faultsBetween = (ours: unknown, twin: unknown, at = ''): Fault[] => {
   if (Array.isArray(ours) && Array.isArray(twin)) {
-    if (ours.length !== twin.length) return [{ at, ours, twin }];
-    return ours.flatMap((item, index) => faultsBetween(item, twin[index], below(at, String(index))));
+    const longer = ours.length > twin.length ? ours : twin;
+    return longer.flatMap((_, index) => faultsBetween(ours[index], twin[index], below(at, String(index))));
   }
   if (isPlain(ours) && isPlain(twin)) {
     const keys = new Set([...Object.keys(ours), ...Object.keys(twin)]);

@@ -9,8 +9,12 @@ import { differences, listedFor } from './differences.ts';
 import { normalised } from './normalise.ts';
 import { runCase } from './run-case.ts';
 import { sides } from './sides.ts';
+import { Pool } from './pool.ts';
 import { Wire } from './wire.ts';
 import { contractWorld, type World } from './world.ts';
+
+/** Cases that may run while an earlier one is waited for: some wait themselves. */
+const ahead = 8;
 
 describe('the contract: nobody can tell our kinds from custom resources', () => {
   const cases = Object.values(areas).flat();
@@ -18,13 +22,27 @@ describe('the contract: nobody can tell our kinds from custom resources', () => 
   let world: World;
   let wire: Wire;
 
+  /** Where the answers of a case differ. */
+  const faultsOf = async (one: Case, area: string, number: number): Promise<Fault[]> => {
+    const namespace = one.alone ? `contract-${number}` : sharedNamespace(area);
+    if (one.alone) await makeNamespace(wire, namespace);
+    const place = { kind: one.kind ?? 'gateway', namespace, name: `c${number}` } as const;
+    const [ours, twin] = await Promise.all(
+      sides.map(async (side) => {
+        const answers = normalised(await runCase(one, { side, wire, place, replicaPort: world.replicaPort }), drawsNames(one));
+        return one.only ? answers.map(({ status, body }) => ({ status, body: one.only!(body) })) : answers;
+      }),
+    );
+    return faultsBetween(ours, twin);
+  };
+  const numbered = Object.entries(areas).flatMap(([area, ofArea]) => ofArea.map((one) => ({ area, one })));
+  const pool = new Pool(numbered.map(({ area, one }, number) => () => faultsOf(one, area, number)), ahead);
+
   before(async function () {
     this.timeout(180_000);
     world = await contractWorld();
     wire = new Wire(world.cluster.controlPlane);
-    const shared = Object.keys(areas).map(sharedNamespace);
-    const own = cases.flatMap((one, index) => (one.alone ? [ownNamespace(index)] : []));
-    await Promise.all([...shared, ...own].map((name) => world.cluster.controlPlane.request({ method: 'POST', path: '/api/v1/namespaces', body: { apiVersion: 'v1', kind: 'Namespace', metadata: { name } } })));
+    await Promise.all(Object.keys(areas).map((area) => makeNamespace(wire, sharedNamespace(area))));
   });
 
   after(() => {
@@ -47,10 +65,7 @@ describe('the contract: nobody can tell our kinds from custom resources', () => 
         const number = index++;
         it(one.name, async () => {
           counts.ran += 1;
-          const namespace = one.alone ? ownNamespace(number) : sharedNamespace(area);
-          const place = { kind: one.kind ?? 'gateway', namespace, name: `c${number}` } as const;
-          const [ours, twin] = await Promise.all(sides.map(async (side) => normalised(await runCase(one, { side, wire, place, replicaPort: world.replicaPort }), drawsNames(one))));
-          const faults = faultsBetween(one.only ? ours!.map(({ status, body }) => ({ status, body: one.only!(body) })) : ours, one.only ? twin!.map(({ status, body }) => ({ status, body: one.only!(body) })) : twin);
+          const faults = await pool.result(number);
           judge(one, faults);
           if (faults.length === 0) counts.agree += 1;
           else counts.listed += 1;
@@ -61,7 +76,12 @@ describe('the contract: nobody can tell our kinds from custom resources', () => 
 });
 
 const sharedNamespace = (area: string): string => `contract-${area.replaceAll(/[^a-z]+/g, '-')}`;
-const ownNamespace = (index: number): string => `contract-${index}`;
+
+const makeNamespace = async (wire: Wire, name: string): Promise<void> => {
+  const body = JSON.stringify({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+  const { status, bytes } = await wire.send({ method: 'POST', path: '/api/v1/namespaces', headers: { 'content-type': 'application/json' }, body });
+  assert.equal(status, 201, bytes.toString());
+};
 
 const drawsNames = ({ steps }: Case): boolean => JSON.stringify(steps).includes('generateName');
 

@@ -31,7 +31,7 @@ export const normalised = (answers: readonly Answer[], namesAreDrawn: boolean): 
       if (key === 'continue' && value !== '') return token(value);
       return text(value);
     }
-    if (Array.isArray(value)) return value.map((item) => walk(item, ''));
+    if (Array.isArray(value)) return value.filter((item) => !isPassingBookmark(item)).map((item) => walk(item, ''));
     if (!isObject(value)) return value;
     const ofList = isObject(value.metadata) && (Array.isArray(value.items) || Array.isArray(value.rows) || 'k8s.io/initial-events-end' in (value.metadata.annotations ?? {}));
     const source = ofList ? { ...value, metadata: { ...value.metadata, resourceVersion: value.metadata.resourceVersion && 'of a list' } } : value;
@@ -57,6 +57,10 @@ const ranksOf = (answers: readonly Answer[]): Map<string, string> => {
   const sorted = [...versions].filter((version) => /^\d+$/.test(version)).toSorted((a, b) => Number(a) - Number(b));
   return new Map(sorted.map((version, index) => [version, `<version ${index + 1}>`]));
 };
+
+/** One that ends nothing: when such come is nowhere promised. */
+const isPassingBookmark = (event: unknown): boolean =>
+  isObject(event) && event.type === 'BOOKMARK' && !JSON.stringify(event.object).includes('initial-events-end');
 
 /** Entries stand in the order of their times, which are whole seconds and may differ from side to side. */
 const entryKey = ({ operation, manager, subresource }: Json): string => JSON.stringify([operation, manager, subresource]);

@@ -1,5 +1,6 @@
+import { setTimeout } from 'node:timers/promises';
 import { answerOf, type Answer } from './answer.ts';
-import { isWatch, type Case, type Step, type Watch } from './case.ts';
+import { isWatch, type Case, type Request, type Step, type Watch } from './case.ts';
 import { placeNames, textFor, type Place, type Side } from './sides.ts';
 import type { Wire } from './wire.ts';
 
@@ -20,8 +21,21 @@ export const runCase = async ({ steps }: Case, run: Run): Promise<Answer[]> => {
 const runSteps = async (steps: readonly Step[], run: Run, answers: Answer[]): Promise<void> => {
   for (const step of steps) {
     if (isWatch(step)) await runWatch(step, run, answers);
-    else answers.push(await send(step, run, answers));
+    else answers.push(await sendUntil(step, run, answers));
   }
+};
+
+const settleMs = 500;
+
+const sendUntil = async (step: Request, run: Run, answers: readonly Answer[]): Promise<Answer> => {
+  let answer = await send(step, run, answers);
+  for (let attempt = 1; step.until && !step.until(answer.body); attempt += 1) {
+    if (attempt > 100) throw new Error(`${run.side}: ${JSON.stringify(answer)} is not what was waited for`);
+    await setTimeout(100);
+    answer = await send(step, run, answers);
+  }
+  if (step.until) await setTimeout(settleMs); // others that watch it are told a moment later
+  return answer;
 };
 
 const runWatch = async (step: Watch, run: Run, answers: Answer[]): Promise<void> => {
@@ -38,7 +52,7 @@ const send = async (step: Step, { side, wire, place, replicaPort }: Run, answers
   const { method = 'GET', path, type, accept = 'application/json', headers, body, replica } = step;
   const fill = filler(side, place, answers);
   const sent = body === undefined || body instanceof Uint8Array ? body : typeof body === 'string' ? fill(body) : fill(JSON.stringify(body));
-  const answer = await wire.send({
+  const request = {
     method,
     path: fill(path),
     headers: {
@@ -51,8 +65,8 @@ const send = async (step: Step, { side, wire, place, replicaPort }: Run, answers
     ...(replica && side === 'ours' && { port: replicaPort }),
     ...(isWatch(step) && step.lines !== undefined && { lines: step.lines }),
     ...(onHead && { onHead }),
-  });
-  return answerOf(answer);
+  };
+  return answerOf(isWatch(step) && step.webSocket ? await wire.webSocket(request, step.webSocket.map(fill)) : await wire.send(request));
 };
 
 /** Fills a text's brackets for a side. */

@@ -1,4 +1,5 @@
 import https from 'node:https';
+import { WebSocket } from 'ws';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ControlPlane } from '../../hack/controlplane/controlplane.ts';
 
@@ -21,6 +22,8 @@ export interface WireAnswer {
   /** Header lines as they came, for those that may come several times. */
   rawHeaders: string[];
   bytes: Buffer;
+  /** Of a WebSocket. */
+  messages?: { data: Buffer; binary: boolean }[];
 }
 
 const timeoutMs = 30_000;
@@ -41,6 +44,32 @@ export class Wire {
 
   close(): void {
     for (const agent of Object.values(this.#agents)) agent.destroy();
+  }
+
+  /** A watch over WebSocket; its messages until it ends, or until so many came. */
+  webSocket({ path, headers, lines, onHead }: WireRequest, protocols: readonly string[]): Promise<WireAnswer> {
+    return new Promise((resolve, reject) => {
+      const { cert, key, ca } = this.#agents.front.options;
+      const url = new URL(path, this.#url.replace('https:', 'wss:'));
+      const socket = new WebSocket(url, [...protocols], { cert, key, ca, headers, perMessageDeflate: false, handshakeTimeout: timeoutMs });
+      const answer: WireAnswer = { status: 101, headers: {}, rawHeaders: [], bytes: Buffer.alloc(0), messages: [] };
+      socket.once('upgrade', ({ headers: given }) => {
+        answer.headers = { 'sec-websocket-protocol': given['sec-websocket-protocol'] };
+        onHead?.();
+      });
+      socket.on('message', (data: Buffer, binary: boolean) => {
+        answer.messages!.push({ data, binary });
+        if (answer.messages!.length === lines) socket.close();
+      });
+      socket.once('close', () => resolve(answer));
+      socket.once('unexpected-response', (_request, response) => {
+        const chunks: Buffer[] = [];
+        onHead?.();
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.once('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers, rawHeaders: response.rawHeaders, bytes: Buffer.concat(chunks) }));
+      });
+      socket.once('error', (error) => (socket.readyState === WebSocket.CLOSED ? undefined : reject(error)));
+    });
   }
 
   send({ method, path, headers, body, port, lines, onHead }: WireRequest): Promise<WireAnswer> {

@@ -3,7 +3,7 @@ import type { DeleteOptions, KubeObject } from '../../../api/meta/v1/types.ts';
 import { hasCode, StatusError } from '../../kube/status-error.ts';
 import { readBody } from '../body.ts';
 import { contextOf } from '../context.ts';
-import { bodyMediaType, listOffer, negotiate } from '../negotiation.ts';
+import { bodyMediaType, objectOffer, negotiate } from '../negotiation.ts';
 import { sendValue } from '../respond.ts';
 import { noKind, notTyped } from '../structural/decode.ts';
 import { JsonSyntaxError, scanJson } from '../structural/json-scan.ts';
@@ -35,7 +35,7 @@ export const deleteObject: VerbHandler = async (scope, request, response) => {
 export const deleteCollection: VerbHandler = async (scope, request, response) => {
   const { requestInfo } = contextOf(response);
   const query = queryOf(request);
-  const format = negotiate(request.headers.accept, query, request.headers['user-agent'], listOffer);
+  const format = negotiate(request.headers.accept, query, request.headers['user-agent'], objectOffer);
   const options = await readDeleteOptions(request);
   const listOptions = parseListOptions(query, requestInfo, scope.definition, false);
   const signal = requestSignal(response, 60_000);

@@ -92,8 +92,8 @@ const faults = (options: ListOptions, watch: boolean): Required<StatusCause>[] =
   if (watch && match !== '') {
     if (sendInitialEvents === undefined) found.push(forbidden('resourceVersionMatch', 'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided'));
     if (match !== 'NotOlderThan') found.push(unsupported('NotOlderThan'));
-    if (token !== '') found.push(forbidden('resourceVersionMatch', 'resourceVersionMatch is forbidden when continue is provided'));
   }
+  if (watch && token !== '') found.push(forbidden('resourceVersionMatch', 'resourceVersionMatch is forbidden when continue is provided'));
   if (!watch && match !== '') {
     if (resourceVersion === '') found.push(forbidden('resourceVersionMatch', 'resourceVersionMatch is forbidden unless resourceVersion is provided'));
     if (token !== '') found.push(forbidden('resourceVersionMatch', 'resourceVersionMatch is forbidden when continue is provided'));

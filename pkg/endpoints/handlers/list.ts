@@ -2,9 +2,10 @@ import { gzip } from 'node:zlib';
 import { promisify } from 'node:util';
 import type { Request, Response } from 'express';
 import { apiVersionOf } from '../../../api/resource.ts';
+import { StatusError } from '../../kube/status-error.ts';
 import { contextOf } from '../context.ts';
 import { deflatePiece, gzipParts, type GzipPiece } from '../gzip-pieces.ts';
-import { listOffer, negotiate, type OutputFormat } from '../negotiation.ts';
+import { negotiate, objectOffer, type OutputFormat } from '../negotiation.ts';
 import { encode, sendParts } from '../respond.ts';
 import { deflatedPage } from '../table-page.ts';
 import { itemForm, itemGzipPieces, itemPieces, rowPages } from './encodings.ts';
@@ -18,7 +19,7 @@ const minGzipBytes = 128 * 1024;
 
 export const list: VerbHandler = async (scope, request, response) => {
   const query = queryOf(request);
-  const format = negotiate(request.headers.accept, query, request.headers['user-agent'], listOffer);
+  const format = negotiate(request.headers.accept, query, request.headers['user-agent'], objectOffer);
   const options = parseListOptions(query, contextOf(response).requestInfo, scope.definition, false);
   const page = await readPage(scope.store, options, requestSignal(response, 60_000));
   await sendList(scope, request, response, page, format);
@@ -27,11 +28,14 @@ export const list: VerbHandler = async (scope, request, response) => {
 /** Writes a page of objects in the form that was asked for, compressed where the client takes that. */
 export const sendList = async (scope: RequestScope, request: Request, response: Response, page: Page, format: OutputFormat): Promise<void> => {
   const takesGzip = /\bgzip\b/.test(String(request.headers['accept-encoding'] ?? ''));
+  if (format.as?.kind === 'PartialObjectMetadata') {
+    throw new StatusError(406, 'NotAcceptable', 'you requested PartialObjectMetadata, but the requested object is a list (*unstructured.UnstructuredList)');
+  }
   const { before, items, deflated, after } = listParts(scope, request, page, format);
   const plain = format.mediaType === 'application/json' && !format.pretty;
   const parts = [before, ...withoutFirstComma(items), after];
   if (!plain) {
-    const body = Buffer.from(encode(JSON.parse(Buffer.concat(parts).toString('utf8')), format));
+    const body = encode(JSON.parse(Buffer.concat(parts).toString('utf8')), format);
     return takesGzip && body.length >= minGzipBytes ? sendGzipped(response, format, [await compress(body, { level: 1 })]) : sendParts(response, 200, { 'content-type': format.mediaType }, [body]);
   }
   if (!takesGzip || sizeOf(parts) < minGzipBytes) return sendParts(response, 200, { 'content-type': format.mediaType }, parts);

@@ -18,6 +18,7 @@ export const negotiateObject = (request: Request): OutputFormat =>
 /** Writes one object in the form that was asked for. */
 export const sendObject = (scope: RequestScope, request: Request, response: Response, code: number, object: KubeObject, format: OutputFormat): void => {
   const apiVersion = `meta.k8s.io/${format.as?.version}`;
+  if (format.as?.kind === 'PartialObjectMetadataList') throw new StatusError(406, 'NotAcceptable', 'you requested PartialObjectMetadataList, but the requested object is no list');
   const converted =
     format.as?.kind === 'Table'
       ? table(scope.columns, object, { now: scope.now(), include: includeObjectOf(queryOf(request)), apiVersion })

@@ -1,4 +1,5 @@
 import type { KubeObject } from '../../../api/meta/v1/types.ts';
+import { undoAdmission, type AdmissionAttributes } from '../../admission/chain.ts';
 import { apiVersionOf } from '../../../api/resource.ts';
 import { hasCode, StatusError } from '../../kube/status-error.ts';
 import type { ApplyOptions, Subresource } from '../../storage/store.ts';
@@ -29,18 +30,22 @@ export const applyPatch = async (input: PatchInput): Promise<{ object: KubeObjec
   for (let attempt = 1; ; attempt += 1) {
     const cached = attempt === 1 && !pinnedByClient;
     const oldObject = await currentObject(scope, namespace, name, signal, cached);
+    let judged: AdmissionAttributes | undefined;
     try {
-      const { result, admitted } = await judge(input, patch, duplicates, oldObject, options, subresource);
+      const { result, attributes } = await judge(input, patch, duplicates, oldObject, options, subresource);
+      judged = attributes;
+      const admitted = attributes.object!;
       if (input.options.dryRun) return { object: admitted, created: oldObject === undefined };
       return await scope.store.apply(pinned(withAddedFinalizers(patch, result, admitted), oldObject), options, subresource);
     } catch (error) {
+      if (judged) await undoAdmission(judged);
       if (!isVersionConflict(error) || pinnedByClient || attempt > conflictRetries) throw error;
     }
   }
 };
 
 /** The result of the apply, also as admission has changed it, once the caller may create it (where it is new) and admission has let it pass. */
-const judge = async (input: PatchInput, patch: KubeObject, duplicates: readonly string[], oldObject: KubeObject | undefined, options: ApplyOptions, subresource: Subresource): Promise<{ result: KubeObject; admitted: KubeObject }> => {
+const judge = async (input: PatchInput, patch: KubeObject, duplicates: readonly string[], oldObject: KubeObject | undefined, options: ApplyOptions, subresource: Subresource): Promise<{ result: KubeObject; attributes: AdmissionAttributes }> => {
   const { scope, response, requestInfo } = input;
   if (!oldObject) await authorizeCreate(input);
   const { object } = await scope.store.apply(pinned(patch, oldObject), { ...options, dryRun: true }, subresource);
@@ -54,7 +59,7 @@ const judge = async (input: PatchInput, patch: KubeObject, duplicates: readonly 
   });
   await scope.admission.mutate(attributes);
   await scope.admission.validate(attributes);
-  return { result, admitted: attributes.object! };
+  return { result, attributes };
 };
 
 /** The patch with the finalizers that admission has added: what is there from the start must be there with the first write. */

@@ -40,6 +40,7 @@ export const attributesOf = (
     resource: scope.definition.plural,
     subresource: requestInfo.subresource,
     namespace: requestInfo.namespace,
+    undo: [],
     user,
     warn: warnerOf(response),
     annotate: (key, value) => void auditAnnotations.set(key, value),
@@ -96,5 +97,5 @@ export const queryOf = (request: Request): URLSearchParams => {
 export const includeObjectOf = (query: URLSearchParams): IncludeObject => {
   const value = query.get('includeObject') || 'Metadata';
   if (value === 'None' || value === 'Metadata' || value === 'Object') return value;
-  throw StatusError.badRequest(`unrecognized includeObject value: ${JSON.stringify(value)}`);
+  throw StatusError.badRequest(`Unable to convert to Table as requested: includeObject: Invalid value: ${JSON.stringify(value)}: must be 'Metadata', 'Object', 'None', or empty`);
 };

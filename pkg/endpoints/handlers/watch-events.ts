@@ -2,13 +2,15 @@ import type { KubeObject, Status } from '../../../api/meta/v1/types.ts';
 import { apiVersionOf, type ResourceDefinition } from '../../../api/resource.ts';
 import { CacheEntry } from '../../storage/cache-entry.ts';
 import type { CacheEvent } from '../../storage/watch-cache.ts';
-import type { Conversion } from '../negotiation.ts';
+import type { Conversion, OutputFormat } from '../negotiation.ts';
+import { encodeProtobufEvent } from '../protobuf.ts';
 import { table, toPartialObjectMetadata, type Columns, type IncludeObject } from '../table.ts';
 
-/** Encodes the events of one watch as lines of JSON. */
+/** Encodes the events of one watch: as lines of JSON, or as protobuf behind its length. */
 export interface EventEncoder {
   event(type: CacheEvent['type'], entry: CacheEntry): Buffer;
   bookmark(version: number, initialEventsEnd: boolean): Buffer;
+  error(status: Status): Buffer;
 }
 
 /** Marks the bookmark that ends the initial events (KEP-3157). */
@@ -17,12 +19,13 @@ const initialEventsEndAnnotation = 'k8s.io/initial-events-end';
 /** Events are encoded once for all watches of one form; tables hold ages, and repeat the columns only in the first. */
 export const eventEncoder = (
   definition: ResourceDefinition,
-  as: Conversion | undefined,
+  { as, mediaType }: OutputFormat,
   columns: Columns,
   tableOptions: { now: () => Date; include: IncludeObject },
 ): EventEncoder => {
   if (as?.kind === 'Table') return tableEncoder(definition, columns, as.version, tableOptions);
-  const form = as ? `${as.kind}/${as.version}` : 'json';
+  const line = mediaType === 'application/json' ? jsonLine : encodeProtobufEvent;
+  const form = as ? `${as.kind}/${as.version}/${mediaType}` : 'json';
   const encode = (type: CacheEvent['type'], entry: CacheEntry): Buffer =>
     as ? line(type, toPartialObjectMetadata(entry.object, `meta.k8s.io/${as.version}`)) : Buffer.from(`{"type":"${type}","object":${entry.json}}\n`);
   return {
@@ -31,6 +34,7 @@ export const eventEncoder = (
       const object = bookmarkObject(definition, version, initialEventsEnd);
       return line('BOOKMARK', as ? { ...object, apiVersion: `meta.k8s.io/${as.version}`, kind: as.kind } : object);
     },
+    error: (status) => line('ERROR', status),
   };
 };
 
@@ -53,13 +57,14 @@ const tableEncoder = (
 ): EventEncoder => {
   let headers = true;
   const encodeTable = (type: string, object: KubeObject): Buffer => {
-    const encoded = line(type, table(columns, object, { now: now(), include, apiVersion: `meta.k8s.io/${version}`, headers }));
+    const encoded = jsonLine(type, table(columns, object, { now: now(), include, apiVersion: `meta.k8s.io/${version}`, headers }));
     headers = false;
     return encoded;
   };
   return {
     event: (type, entry) => encodeTable(type, entry.object),
     bookmark: (at, initialEventsEnd) => encodeTable('BOOKMARK', bookmarkObject(definition, at, initialEventsEnd)),
+    error: (status) => jsonLine('ERROR', status),
   };
 };
 
@@ -69,9 +74,7 @@ const bookmarkObject = (definition: ResourceDefinition, version: number, initial
   metadata: { resourceVersion: String(version), ...(initialEventsEnd && { annotations: { [initialEventsEndAnnotation]: 'true' } }) },
 });
 
-export const errorLine = (status: Status): Buffer => line('ERROR', status);
-
-const line = (type: string, object: object): Buffer => Buffer.from(`${JSON.stringify({ type, object })}\n`);
+const jsonLine = (type: string, object: object): Buffer => Buffer.from(`${JSON.stringify({ type, object })}\n`);
 
 /**
  * What an event is to a watch with a selector: an object that begins to match is added, one that stops to match is

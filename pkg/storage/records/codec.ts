@@ -53,6 +53,7 @@ const textTranslation = (virtual: ResourceNames, record: ResourceNames): ((text:
     [`${record.kind}.${record.group}`, `${virtual.kind}.${virtual.group}`],
     [apiVersionOf(record), apiVersionOf(virtual)],
     [`Kind=${record.kind}`, `Kind=${virtual.kind}`],
+    [`${record.kind} in version "${record.version}" cannot be handled as a ${record.kind}`, `${virtual.kind} in version "${virtual.version}" cannot be handled as a ${virtual.kind}`],
     [`${record.group}/${record.plural}`, `${virtual.group}/${virtual.plural}`], // a key of etcd
   ];
   return (text) => names.reduce((sofar, [from, to]) => sofar.replaceAll(from, to), text);

@@ -4,9 +4,13 @@ import { creates } from './create.ts';
 import { deletes } from './delete.ts';
 import { lists } from './list.ts';
 import { patches } from './patch.ts';
+import { quotaCases } from './quota.ts';
 import { reads } from './read.ts';
+import { representations } from './representation.ts';
 import { statuses } from './status.ts';
 import { updates } from './update.ts';
+import { validations } from './validation.ts';
+import { watches } from './watch.ts';
 
 /** All cases, by what they are about. */
 export const areas: Readonly<Record<string, readonly Case[]>> = {
@@ -18,4 +22,8 @@ export const areas: Readonly<Record<string, readonly Case[]>> = {
   delete: deletes,
   status: statuses,
   list: lists,
+  watch: watches,
+  representation: representations,
+  validation: validations,
+  quota: quotaCases,
 };

@@ -1,0 +1,83 @@
+import type { Socket } from 'node:net';
+import type { Request, Response } from 'express';
+import { WebSocketServer } from 'ws';
+import { contextOf } from '../context.ts';
+import type { MediaType } from '../negotiation.ts';
+import { writeHead } from '../respond.ts';
+
+/** Where a watch writes its events, each as the stream of its media type has it. */
+export interface EventSink {
+  write(bytes: Buffer): void;
+  /** Bytes that wait for the reader. */
+  readonly waiting: number;
+  end(): void;
+  /** Cuts the reader off. */
+  destroy(): void;
+}
+
+/**
+ * Opens the answer of a watch: a WebSocket where the client asked for one, else a body that does not end.
+ * @param onClose told when the client is gone
+ */
+export const openSink = (request: Request, response: Response, mediaType: MediaType, onClose: () => void): EventSink =>
+  isWebSocketRequest(request, response) ? webSocketSink(request, response, mediaType, onClose) : bodySink(response, mediaType, onClose);
+
+const bodySink = (response: Response, mediaType: MediaType, onClose: () => void): EventSink => {
+  response.once('close', onClose);
+  const type = mediaType === 'application/json' ? mediaType : `${mediaType};stream=watch`;
+  writeHead(response, 200, { 'content-type': type, 'cache-control': 'no-cache, private' });
+  response.flushHeaders?.();
+  return {
+    write: (bytes) => void response.write(bytes),
+    get waiting() {
+      return response.writableLength;
+    },
+    end: () => void response.end(),
+    destroy: () => void response.destroy(),
+  };
+};
+
+/**
+ * The code of the answer where a WebSocket is asked for in a way that the kube-apiserver takes not: without origin, or with several
+ * subprotocols to choose from.
+ */
+export const webSocketFault = (request: Request, response: Response): number | undefined => {
+  if (!isWebSocketRequest(request, response)) return undefined;
+  if (!request.headers.origin) return 403;
+  return String(request.headers['sec-websocket-protocol'] ?? '').includes(',') ? 400 : undefined;
+};
+
+const isWebSocketRequest = (request: Request, response: Response): boolean =>
+  contextOf(response).upgradeHead !== undefined && request.headers.upgrade?.toLowerCase() === 'websocket';
+
+/** Whatever subprotocol is offered is taken: it says nothing of what is sent. */
+const server = new WebSocketServer({ noServer: true, handleProtocols: (offered) => [...offered][0] ?? false, perMessageDeflate: false, maxPayload: 64 * 1024 });
+
+/** JSON in text frames, protobuf in binary ones, an event each. */
+const webSocketSink = (request: Request, response: Response, mediaType: MediaType, onClose: () => void): EventSink => {
+  const socket = request.socket as Socket;
+  response.detachSocket?.(socket); // from here on the WebSocket writes
+  let sink: EventSink | undefined;
+  server.handleUpgrade(request, socket, contextOf(response).upgradeHead!, (webSocket) => {
+    webSocket.once('close', () => {
+      onClose();
+      response.emit('close'); // filters wait for it
+    });
+    webSocket.on('error', () => webSocket.terminate());
+    const binary = mediaType !== 'application/json';
+    sink = {
+      write: (bytes) => webSocket.send(binary ? bytes.subarray(lengthBytes) : bytes, { binary }),
+      get waiting() {
+        return webSocket.bufferedAmount;
+      },
+      end: () => webSocket.close(),
+      destroy: () => webSocket.terminate(),
+    };
+  });
+  if (sink) return sink;
+  onClose(); // the handshake was refused, and answered
+  return { write: () => undefined, waiting: 0, end: () => undefined, destroy: () => undefined };
+};
+
+/** A frame has a length of its own. */
+const lengthBytes = 4;
