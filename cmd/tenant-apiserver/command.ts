@@ -31,8 +31,13 @@ try {
 
 /** A Status tells all there is to know; of anything else the stack is wanted. */
 function loggedError(error: unknown): object {
-  if (!(error instanceof Error)) return { message: String(error) };
+  if (!(error instanceof Error)) return { message: cut(String(error)) };
   const cause = error.cause === undefined ? {} : { cause: loggedError(error.cause) };
-  if (error instanceof StatusError) return { code: error.code, reason: error.reason, message: error.message, ...cause };
-  return { type: error.name, message: error.message, stack: error.stack, ...cause };
+  if (error instanceof StatusError) return { code: error.code, reason: error.reason, message: cut(error.message), ...cause };
+  return { type: error.name, message: cut(error.message), stack: cut(error.stack ?? ''), ...cause };
+}
+
+/** Messages may repeat what a user sent, whose size must not become the log's. */
+function cut(text: string): string {
+  return text.length > 4096 ? `${text.slice(0, 4096)}… (${text.length} characters)` : text;
 }

@@ -25,6 +25,9 @@ export interface GatewayControllerOptions {
   clock?: Clock;
 }
 
+/** How long until an object of somebody else, which stands where ours should, is looked for again. */
+const lookAgainMs = 10_000;
+
 /** Makes of each TenantGateway what it should be. Keys are `namespace/name` of TenantGateways. */
 export const gatewayController = ({ caches, targets, updateRoute, events, log, workers, clock = systemClock }: GatewayControllerOptions): Controller => {
   const reconcile = async (key: string): Promise<void> => {
@@ -42,6 +45,7 @@ export const gatewayController = ({ caches, targets, updateRoute, events, log, w
       const status = statusOf(gateway, outlook, clock.now());
       if (await applyStatus(targets.status, gateway, status)) await tell(gateway, status);
     }
+    if (refused.length > 0) controller.queue.addAfter(key, lookAgainMs); // what is not ours is not watched
     if (rejected.length > 0) throw rejected[0]; // tried again later and later
   };
 
@@ -65,9 +69,12 @@ export const gatewayController = ({ caches, targets, updateRoute, events, log, w
     enqueueAll(caches.tenantGateways.byIndex('attached', name!));
   };
   caches.namespaces.subscribe(onChange(ofNamespace, ({ metadata: { labels } }) => [labels?.[gatewayLabel], labels?.[hostLabel]]));
+  // Somebody may have taken the owner off: then it is a matter for all gateways of the namespace.
   const ofOwner = (object: KubeObject): void => {
+    const { namespace } = object.metadata;
     const owner = controllerOf(object);
-    if (owner?.kind === 'TenantGateway') enqueue([`${object.metadata.namespace}/${owner.name}`]);
+    if (owner?.kind === 'TenantGateway') enqueue([`${namespace}/${owner.name}`]);
+    else if (!owner) enqueueAll(caches.tenantGateways.byIndex('namespace', namespace!));
   };
   caches.gateways.subscribe({ ...onChange(ofOwner), onAvailability });
   caches.certificates.subscribe({ ...onChange(ofOwner), onAvailability });

@@ -18,7 +18,10 @@ export interface ServingCertificate {
 export class Listener {
   readonly #server: Http2SecureServer;
   readonly #sessions = new Set<ServerHttp2Session>();
+  /** Every connection, whatever is spoken on it. */
   readonly #sockets = new Set<Socket>();
+  /** Those on which an HTTP/1.1 request is under way. */
+  readonly #busy = new Set<Socket>();
 
   constructor(apps: Apps, certificate: ServingCertificate) {
     this.#server = createSecureServer({
@@ -34,8 +37,10 @@ export class Listener {
       streamResetRate: 500,
     } as Parameters<typeof createSecureServer>[0]);
     this.#server.on('request', (request: Http2ServerRequest | IncomingMessage, response: Http2ServerResponse | ServerResponse) => {
-      if (request.httpVersionMajor >= 2) apps.http2(request as never, response as never);
-      else apps.http1(request as never, response as never);
+      if (request.httpVersionMajor >= 2) return apps.http2(request as never, response as never);
+      this.#busy.add(request.socket);
+      response.once('close', () => this.#busy.delete(request.socket));
+      apps.http1(request as never, response as never);
     });
     this.#server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => serveUpgrade(apps, request, socket, head));
     this.#server.on('session', (session) => {
@@ -43,11 +48,13 @@ export class Listener {
       session.on('close', () => this.#sessions.delete(session));
       session.on('error', () => undefined); // its streams tell whoever waits on them
     });
-    this.#server.on('secureConnection', (socket: Socket) => {
+    const follow = (socket: Socket): void => {
       this.#sockets.add(socket);
       socket.on('close', () => this.#sockets.delete(socket));
       socket.on('error', () => undefined); // a peer that breaks off
-    });
+    };
+    this.#server.on('connection', follow); // also who never gets as far as TLS
+    this.#server.on('secureConnection', follow);
     this.#server.on('tlsClientError', () => undefined); // a peer that does not trust us, or is no TLS peer
   }
 
@@ -68,17 +75,19 @@ export class Listener {
     });
   }
 
-  /** Takes no new requests, waits for those under way, and cuts off what is left when the time is over. */
+  /** Takes no new requests, waits for those under way, and cuts off what is left then, or when the time is over. */
   async close(graceMs: number): Promise<void> {
+    const until = Date.now() + graceMs;
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     for (const session of this.#sessions) session.close();
-    (this.#server as unknown as { closeIdleConnections?: () => void }).closeIdleConnections?.();
-    const cutOff = setTimeout(() => {
+    // idle connections would be waited for, too: nothing tells when the last request has ended but a look
+    const look = setInterval(() => {
+      if ((this.#sessions.size > 0 || this.#busy.size > 0) && Date.now() < until) return;
       for (const session of this.#sessions) session.destroy();
       for (const socket of this.#sockets) socket.destroy();
-    }, graceMs);
+    }, 50);
     await closed;
-    clearTimeout(cutOff);
+    clearInterval(look);
   }
 }
 

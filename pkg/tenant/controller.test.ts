@@ -174,6 +174,12 @@ describe('tenantController', () => {
     { weight: 1, arbitrary: fc.record({ kind: fc.constant('rest' as const), place: fc.constantFrom(...places), spec }) },
   );
 
+  /** Without the gateways that a lost host has left as they were: only they depend on what was before. */
+  const served = (seen: ReturnType<Awaited<ReturnType<typeof started>>['seen']>): object => {
+    const hosts = seen.namespaces as Record<string, Record<string, string> | undefined>;
+    return { ...seen, gateways: seen.gateways.filter(([key]) => hosts[String(key).split('/')[0]!]?.['namespace.cozystack.io/host'] !== '') };
+  };
+
   it('ends any sequence of edits in the state of the final tree built afresh, in any order', () =>
     fc.assert(
       fc.asyncProperty(fc.array(edit, { maxLength: 14 }), async (edits) => {
@@ -187,7 +193,7 @@ describe('tenantController', () => {
         const fresh = await started();
         for (const { metadata, spec: wanted } of [...world.tenants.objects.values()].toReversed()) fresh.set(metadata.namespace!, metadata.name!, wanted as object);
         await fresh.settle();
-        assert.deepEqual(world.seen(), fresh.seen());
+        assert.deepEqual(served(world.seen()), served(fresh.seen()));
         await Promise.all([world.stop(), fresh.stop()]);
       }),
       { numRuns: 60 },

@@ -51,7 +51,7 @@ describe('plan for a tenant', () => {
     { name: 'a label taken off by hand is put back', seen: observed({ namespace: namespace('tenant-acme', 'x', {}, { ownerReferences: [{ uid: 'ns-root', controller: true }] }) }), does: ['apply namespace'], says: 'Reconciled' },
     { name: 'a namespace that ends is waited for', seen: observed({ namespace: { ...own, metadata: { ...own.metadata, ...ended } } }), does: [], says: 'NamespaceTerminating' },
     { name: 'a host that cannot be served is told', seen: observed({ inherited: { ...nothing, hostFault: 'no' } }), does: ['apply namespace'], says: 'InvalidHost' },
-    { name: 'a gateway goes with the host', seen: observed({ inherited: nothing, gateway: gateway() }, { gateway: true }), does: ['apply namespace', 'delete gateway'], says: 'HostRequired' },
+    { name: 'a gateway stays when the host goes, with what was set on it', seen: observed({ inherited: nothing, gateway: gateway() }, { gateway: true }), does: ['apply namespace'], says: 'HostRequired' },
     { name: 'a gateway comes after the namespace', seen: observed({ namespace: undefined }, { gateway: true }), does: ['apply namespace'], says: undefined },
     { name: 'a gateway is made in it', seen: observed({}, { gateway: true }), does: ['apply namespace', 'apply gateway'], says: undefined },
     { name: 'a gateway that is there makes it ready', seen: observed({ gateway: gateway() }, { gateway: true }), does: ['apply namespace', 'apply gateway'], says: 'Reconciled' },

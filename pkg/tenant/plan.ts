@@ -86,11 +86,11 @@ const obstacleOf = ({ tenant, parent, namespace }: Observed): Omit<Verdict, 'rea
 
 const planGateway = ({ tenant, inherited, gateway }: Observed, namespace: KubeObject): { actions: Action[]; verdict?: Verdict } => {
   const ours = gateway && isGatewayOurs(gateway, namespace);
-  // Without a host there is nothing that it may serve, whatever it served before.
-  if (!tenant.spec?.gateway || !inherited.host) {
-    const actions: Action[] = ours && !gateway.metadata.deletionTimestamp ? [{ do: 'delete', what: 'gateway', object: gateway }] : [];
-    if (!tenant.spec?.gateway) return { actions };
-    return { actions, verdict: { ready: false, reason: 'HostRequired', message: 'An own gateway needs a host: set spec.host, here or on a tenant above' } };
+  if (!tenant.spec?.gateway) return { actions: ours && !gateway.metadata.deletionTimestamp ? [{ do: 'delete', what: 'gateway', object: gateway }] : [] };
+  // Only a decision takes a gateway away, with all that was set on it; a host that is missing or cannot be is a mistake to mend.
+  if (!inherited.host) {
+    const kept = ours ? '; what it serves now stays as it is' : '';
+    return { actions: [], verdict: { ready: false, reason: 'HostRequired', message: `An own gateway needs a host: set spec.host, here or on a tenant above${kept}` } };
   }
   const wait = (reason: string, message: string) => ({ actions: [], verdict: { ready: false, reason, message } });
   const which = `TenantGateway ${targetOf(tenant)}/${gatewayName}`;

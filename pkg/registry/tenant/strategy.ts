@@ -10,8 +10,11 @@ const namePattern = /^[a-z][a-z0-9]*$/;
 const releasePrefix = 'tenant-';
 const maxReleaseName = 53;
 const maxNamespace = 63;
-/** The host is kept in a namespace label, whose value holds 63 characters. */
-const maxHost = 63;
+/** Both host and scheduling class are kept in labels of the namespace. */
+const maxLabelValue = 63;
+const tooLong = `must be no more than ${maxLabelValue} characters: it is kept in a namespace label`;
+const labelValueFault = (text: string): string | undefined =>
+  /^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$/.test(text) ? undefined : 'must be letters, digits, dashes, underscores and dots, with a letter or digit at both ends: it is kept in a namespace label';
 
 export const tenantStrategy: Strategy = {
   definition: tenants,
@@ -32,12 +35,10 @@ export const tenantStrategy: Strategy = {
     }
     return [];
   },
-  validate: (object, old) => {
-    const host = hostOf(object);
-    if (!host || host === hostOf(old)) return [];
-    const why = host.length > maxHost ? `must be no more than ${maxHost} characters: it is kept in a namespace label` : hostnameFault(host);
-    return why ? [{ reason: 'FieldValueInvalid', field: 'spec.host', message: `Invalid value: ${JSON.stringify(host)}: ${why}` }] : [];
-  },
+  validate: (object, old) => [
+    ...changedText(object, old, 'host', (host) => (host.length > maxLabelValue ? tooLong : hostnameFault(host))),
+    ...changedText(object, old, 'schedulingClass', (name) => (name.length > maxLabelValue ? tooLong : labelValueFault(name))),
+  ],
   warnings: () => [],
 };
 
@@ -45,7 +46,11 @@ const invalidName = (name: string, why: string): Causes => [
   { reason: 'FieldValueInvalid', field: 'metadata.name', message: `Invalid value: ${JSON.stringify(name)}: ${why}` },
 ];
 
-const hostOf = (object: KubeObject | undefined): string => {
-  const host = (object?.spec as TenantSpec | undefined)?.host;
-  return typeof host === 'string' ? host : ''; // another type is for the schema to refuse
+/** The fault of a text in the spec, if it was changed; a value of another type is for the schema to refuse. */
+const changedText = (object: KubeObject, old: KubeObject | undefined, field: 'host' | 'schedulingClass', faultOf: (text: string) => string | undefined): Causes => {
+  const [text, before] = [object, old].map((each) => (each?.spec as TenantSpec | undefined)?.[field]);
+  if (typeof text !== 'string' || text === '' || text === before) return [];
+  const why = faultOf(text);
+  const shown = text.length > 2 * maxLabelValue ? `${text.slice(0, maxLabelValue)}…` : text;
+  return why ? [{ reason: 'FieldValueInvalid', field: `spec.${field}`, message: `Invalid value: ${JSON.stringify(shown)}: ${why}` }] : [];
 };

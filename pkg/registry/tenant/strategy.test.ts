@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'mocha';
+import type { KubeObject } from '../../../api/meta/v1/types.ts';
+import { tenantStrategy } from './strategy.ts';
+
+const tenant = (spec: object): KubeObject => ({ apiVersion: 'apps.cozystack.io/v1alpha1', kind: 'Tenant', metadata: { name: 'acme', namespace: 'tenant-root' }, spec });
+const long = `${'a'.repeat(60)}.org`;
+
+describe('Tenant strategy', () => {
+  for (const { name, namespace = 'tenant-root', tenant: called, fault } of [
+    { name: 'letters and digits pass', tenant: 'acme2', fault: undefined },
+    { name: 'a dash would make the namespace ambiguous', tenant: 'a-b', fault: /tenant names must/ },
+    { name: 'a digit first is no namespace of its own', tenant: '2a', fault: /tenant names must/ },
+    { name: 'upper case is none', tenant: 'Acme', fault: /tenant names must/ },
+    { name: '46 characters pass', tenant: 'a'.repeat(46), fault: undefined },
+    { name: '47 characters are too many for a release', tenant: 'a'.repeat(47), fault: /no more than 46/ },
+    { name: 'a namespace of 64 characters is told by name', namespace: `tenant-${'b'.repeat(46)}`, tenant: 'c'.repeat(10), fault: /"tenant-b+-c+", which has 64 characters/ },
+  ]) {
+    it(name, () => {
+      const [cause] = tenantStrategy.validateName(namespace, called);
+      if (fault) assert.match(cause!.message, fault);
+      else assert.equal(cause, undefined);
+    });
+  }
+
+  for (const { name, spec, old, faultAt } of [
+    { name: 'a host passes', spec: { host: 'example.org' }, faultAt: undefined },
+    { name: 'a host must fit into a label', spec: { host: long }, faultAt: 'spec.host' },
+    { name: 'what was too long before may stay', spec: { host: long }, old: { host: long }, faultAt: undefined },
+    { name: 'a wildcard is no host', spec: { host: '*.example.org' }, faultAt: 'spec.host' },
+    { name: 'upper case is no host', spec: { host: 'Example.org' }, faultAt: 'spec.host' },
+    { name: 'a trailing dot is no host', spec: { host: 'example.org.' }, faultAt: 'spec.host' },
+    { name: 'a scheduling class passes', spec: { schedulingClass: 'fast_1' }, faultAt: undefined },
+    { name: 'a scheduling class must be a label value', spec: { schedulingClass: 'ü ü' }, faultAt: 'spec.schedulingClass' },
+    { name: 'a scheduling class must fit into a label', spec: { schedulingClass: 'x'.repeat(1_400_000) }, faultAt: 'spec.schedulingClass' },
+    { name: 'another type is for the schema to refuse', spec: { host: 5 }, faultAt: undefined },
+  ]) {
+    it(name, () => {
+      const causes = tenantStrategy.validate(tenant(spec), old && tenant(old));
+      assert.equal(causes[0]?.field, faultAt);
+      assert.ok((causes[0]?.message.length ?? 0) < 400, 'the message does not repeat megabytes');
+    });
+  }
+});
