@@ -38,6 +38,10 @@ const build = async (): Promise<World> => {
     const answers = await Promise.all(definitions.map(({ group, version, plural }) => cluster.controlPlane.request({ path: `/apis/${group}/${version}/${plural}` })));
     return answers.every(({ status }) => status === 200);
   });
+  // A policy learns of new kinds after a while, and refuses their objects until then.
+  const { group, version, plural, kind } = twinOf(kinds.tenant);
+  const body = { apiVersion: `${group}/${version}`, kind, metadata: { name: 'probe' } };
+  await eventually('the finalizer policy knows the twins', async () => (await cluster.controlPlane.request({ method: 'POST', path: `/apis/${group}/${version}/namespaces/default/${plural}?dryRun=All`, body })).status === 201);
   return { cluster, replicaPort };
 };
 

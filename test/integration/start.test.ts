@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { isRunning, type ProcessMark } from '../../hack/start/process-mark.ts';
+import { atEnd } from '../lifecycle.ts';
 import { eventually } from '../poll.ts';
 
 const run = promisify(execFile);
@@ -68,13 +69,15 @@ describe('npm start', function () {
 
   before(async () => {
     directory = await mkdtemp(path.join(tmpdir(), 'start-'));
+    atEnd(endAll); // for a run that is interrupted
   });
-  after(async () => {
+  const endAll = async (): Promise<void> => {
     for (const started of starts) started.signal('SIGKILL');
     await Promise.all(starts.map((started) => started.end()));
     await eventually('nothing of it runs', async () => (await leftovers()).length === 0);
     await rm(directory, { recursive: true, force: true });
-  });
+  };
+  after(endAll);
 
   it('stops when interrupted half-way', async () => {
     const started = start();

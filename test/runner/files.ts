@@ -1,4 +1,5 @@
 import { glob } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 
@@ -14,6 +15,10 @@ export interface RunnerOptions {
   totalTimeoutMs: number;
   /** How long the run gets to end by itself once that limit is reached, in ms. */
   graceMs: number;
+  /** How many processes run the files that need a control plane; 1 to run them in this one. */
+  lanes: number;
+  /** Whether this process is one of those: it tells the runner what it comes to, rather than close with a count. */
+  isLane: boolean;
 }
 
 // Cheap tests first: what they find makes the others' failures easier to read.
@@ -33,6 +38,9 @@ export const parseRunnerOptions = (args: string[]): RunnerOptions => {
       timeout: { type: 'string', default: '60000' },
       'total-timeout': { type: 'string', default: String(30 * 60_000) },
       grace: { type: 'string', default: '5000' },
+      // These files wait more than they compute; a control plane of each lane takes about 1 GB of memory.
+      lanes: { type: 'string', default: String(Math.min(availableParallelism() + 1, 6)) },
+      'is-lane': { type: 'boolean', default: false },
     },
   });
   return {
@@ -42,11 +50,13 @@ export const parseRunnerOptions = (args: string[]): RunnerOptions => {
     timeoutMs: positiveInteger('--timeout', values.timeout),
     totalTimeoutMs: positiveInteger('--total-timeout', values['total-timeout']),
     graceMs: positiveInteger('--grace', values.grace),
+    lanes: positiveInteger('--lanes', values.lanes, ''),
+    isLane: values['is-lane'],
   };
 };
 
-const positiveInteger = (flag: string, text: string): number => {
-  if (!/^[1-9]\d*$/.test(text)) throw new TypeError(`${flag} takes a number of milliseconds, not "${text}"`);
+const positiveInteger = (flag: string, text: string, unit = ' of milliseconds'): number => {
+  if (!/^[1-9]\d*$/.test(text)) throw new TypeError(`${flag} takes a number${unit}, not "${text}"`);
   return Number(text);
 };
 

@@ -32,10 +32,12 @@ export const follow = (runner: Mocha.Runner, suite: Mocha.Suite, outcome: Outcom
     file.began ||= performance.now();
     file.done += 1;
     if (kind !== 'passed') file[kind] += 1;
-    if (file.done === file.total) fileLine(fileOf(test), file);
+    if (file.done !== file.total) return;
+    fileLine(fileOf(test), file);
+    outcome.fileOver();
   };
   const starts = (item: Mocha.Runnable): void => {
-    outcome.running = `${fileOf(item)}: ${titleOf(item)}`;
+    outcome.running = nameOf(item);
     const file = progress.get(fileOf(item));
     if (file) file.began ||= performance.now();
   };
@@ -43,15 +45,15 @@ export const follow = (runner: Mocha.Runner, suite: Mocha.Suite, outcome: Outcom
   runner.on('test', starts);
   runner.on('hook', starts);
   runner.on('pass', (test) => {
-    outcome.passed += 1;
+    outcome.pass(nameOf(test));
     settle(test, 'passed');
   });
   runner.on('pending', (test) => {
-    outcome.skipped += 1;
+    outcome.skip(nameOf(test));
     settle(test, 'skipped');
   });
   runner.on('fail', (item: Mocha.Runnable, error: unknown) => {
-    const title = `${fileOf(item)}: ${titleOf(item)}`;
+    const title = nameOf(item);
     print(`  failed: ${title}`);
     outcome.fail(title, error);
     if (item instanceof Mocha.Test) settle(item, 'failed');
@@ -60,13 +62,16 @@ export const follow = (runner: Mocha.Runner, suite: Mocha.Suite, outcome: Outcom
     outcome.running = 'closing';
     for (const test of testsOf(suite)) {
       if (!runs(test) || settled.has(test)) continue;
-      outcome.hidden.push(`${fileOf(test)}: ${titleOf(test)}`);
+      outcome.hide(nameOf(test));
       settle(test, 'failed');
     }
   });
 };
 
 export const testsOf = (suite: Mocha.Suite): Mocha.Test[] => [...suite.tests, ...suite.suites.flatMap(testsOf)];
+
+/** By this a runnable goes in all that is reported. */
+export const nameOf = (item: Mocha.Runnable): string => `${fileOf(item)}: ${titleOf(item)}`;
 
 const titleOf = (item: Mocha.Runnable): string => item.titlePath().filter(Boolean).join(' › ');
 const fileOf = (item: Mocha.Runnable): string => {

@@ -1,20 +1,5 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import path from 'node:path';
-
-const root = path.dirname(path.dirname(import.meta.dirname));
-
-const runFixtures = async (fixtures: string[], args: string[] = []): Promise<{ code: number | null; signal: string | null; output: string; closing: string | undefined }> => {
-  const files = fixtures.flatMap((name) => ['--files', `test/runner-fixtures/${name}.ts`]);
-  const child = spawn(process.execPath, ['test/run.ts', ...files, ...args], { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
-  const chunks: Buffer[] = [];
-  child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
-  child.stderr.resume();
-  const [code, signal] = (await once(child, 'close')) as [number | null, string | null];
-  const output = Buffer.concat(chunks).toString();
-  return { code, signal, output, closing: output.trimEnd().split('\n').at(-1) };
-};
+import { runFixtures } from './fixtures.ts';
 
 describe('test runner', () => {
   for (const { name, fixtures, args, closing, shows = [], code } of [

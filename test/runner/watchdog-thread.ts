@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { print } from './outcome.ts';
 
-export interface WatchdogData { limitMs: number; graceMs: number }
+export interface WatchdogData { limitMs: number; graceMs: number; closes: boolean }
 
 export interface WatchdogNote {
   running: string;
@@ -10,7 +10,7 @@ export interface WatchdogNote {
   others: number;
 }
 
-const { limitMs, graceMs } = workerData as WatchdogData;
+const { limitMs, graceMs, closes } = workerData as WatchdogData;
 let latest: WatchdogNote = { running: 'loading test files', passed: 0, others: 1 };
 parentPort?.on('message', (note: WatchdogNote) => {
   latest = note;
@@ -19,7 +19,7 @@ setTimeout(() => {
   parentPort?.postMessage('expired');
   setTimeout(() => {
     print(`\nthe run took longer than ${limitMs / 1000} s; killed, because this blocks the event loop:\n  ${latest.running}`);
-    print(`${latest.passed} passed, ${latest.others} failed`);
+    if (closes) print(`${latest.passed} passed, ${latest.others} failed`);
     process.kill(process.pid, 'SIGKILL');
   }, graceMs);
 }, limitMs);

@@ -10,10 +10,11 @@ export interface Watchdog {
 
 /**
  * Watches a run from a thread of its own, since a test that never yields would block a timer here. `onExpired` has
- * `graceMs` to end the process; then the thread writes the closing line itself, and kills the process.
+ * `graceMs` to end the process; then the thread writes the closing line itself, if the run closes with one, and kills
+ * the process.
  */
-export const startWatchdog = (limitMs: number, graceMs: number, onExpired: () => void): Watchdog => {
-  const workerData: WatchdogData = { limitMs, graceMs };
+export const startWatchdog = ({ limitMs, graceMs, closes = true }: { limitMs: number; graceMs: number; closes?: boolean }, onExpired: () => void): Watchdog => {
+  const workerData: WatchdogData = { limitMs, graceMs, closes };
   const worker = new Worker(new URL('watchdog-thread.ts', import.meta.url), { workerData });
   worker.once('message', onExpired);
   worker.unref();

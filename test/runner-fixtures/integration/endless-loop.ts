@@ -1,0 +1,5 @@
+it('passes', () => {});
+it('never yields', function () {
+  this.timeout(0);
+  for (;;);
+});

@@ -1,0 +1,3 @@
+it('passes', () => {});
+it('ends the process', () => process.exit(0));
+it('has no turn', () => {});

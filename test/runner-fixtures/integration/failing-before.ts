@@ -1,0 +1,7 @@
+describe('outer', () => {
+  before(() => {
+    throw new Error('no control plane');
+  });
+  it('hidden one', () => {});
+  it('hidden two', () => {});
+});

@@ -1,0 +1,2 @@
+it('runs', () => {});
+it.skip('is skipped', () => {});
