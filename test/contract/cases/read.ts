@@ -48,7 +48,7 @@ export const reads: readonly Case[] = [
   { name: 'get: what is not there', steps: [get()] },
   { name: 'get: the status of what is not there', steps: [get('<one>/status')] },
   { name: 'get: a Tenant that is not there', kind: 'tenant', steps: [get()] },
-  ...getQueries.map(([what, query]): Case => ({ name: `get: with ${what}`, steps: [create(), get('<all>?resourceVersion=<0.metadata.resourceVersion>&resourceVersionMatch=NotOlderThan'), get(`<one>${query}`)], only: (body) => (body.kind === 'TenantGatewayList' ? {} : body) })),
+  ...getQueries.map(([what, query]): Case => ({ name: `get: with ${what}`, steps: [create(), get('<all>?resourceVersion=<0.metadata.resourceVersion>&resourceVersionMatch=NotOlderThan&fieldSelector=metadata.name%3D<name>'), get(`<one>${query}`)] })),
   { name: 'get: a future version', steps: [create(), get('<one>?resourceVersion=999999999')] },
   { name: 'get: what is not there, at any version', steps: [get('<one>?resourceVersion=0')] },
   ...strange.map(([what, method, path]): Case => ({ name: `path: ${what}`, steps: [create(), { method, path, ...(['PUT', 'POST', 'PATCH'].includes(method) && { body: bare(), ...(method === 'PATCH' && { type: 'application/merge-patch+json' }) }) }] })),
