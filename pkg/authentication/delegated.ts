@@ -19,6 +19,8 @@ export interface DelegatedAuthenticationOptions {
   tokenTtlMs?: number;
   /** What is wrong with the ConfigMap, as often as it is found to be. */
   onFault?: (fault: string) => void;
+  /** Told when `isFrontProxy` may judge a connection in another way than before. */
+  onFrontChange?: () => void;
   now?: () => number;
   source?: ConfigMapSource;
   submit?: SubmitReview;
@@ -39,7 +41,7 @@ export interface DelegatedAuthentication {
 /** Authentication as the kube-apiserver in front does it: request header, client certificate, bearer token, anonymous. */
 export const delegatedAuthentication = (options: DelegatedAuthenticationOptions): DelegatedAuthentication => {
   const { client, anonymous, tokenAudiences, tokenTtlMs, onFault = () => undefined, now = Date.now } = options;
-  const watcher = new DelegationConfigWatcher(options.source ?? configMapSource(client), onFault);
+  const watcher = new DelegationConfigWatcher(options.source ?? configMapSource(client), onFault, options.onFrontChange);
   const requestHeader = requestHeaderAuthenticator(() => watcher.current.requestHeader, now);
   const tokens = tokenReviewAuthenticator({
     submit: options.submit ?? reviewsBy(client),

@@ -88,12 +88,15 @@ export const configMapSource =
 export class DelegationConfigWatcher {
   readonly #reflector: { start(): void; stop(): Promise<void> };
   readonly #onFault: (fault: string) => void;
+  readonly #onFrontChange: () => void;
   #current: DelegationConfig = {};
   #read = false;
   #whyNot = `${configMap} has not been read yet`;
 
-  constructor(source: ConfigMapSource, onFault: (fault: string) => void) {
+  /** @param onFrontChange told when who the front proxy is, or what it says, has changed */
+  constructor(source: ConfigMapSource, onFault: (fault: string) => void, onFrontChange: () => void = () => undefined) {
     this.#onFault = onFault;
+    this.#onFrontChange = onFrontChange;
     this.#reflector = source(
       {
         replace: (items) => this.#see(items.find((item) => item.metadata.name === configMapName)),
@@ -128,9 +131,11 @@ export class DelegationConfigWatcher {
       this.#onFault(this.#whyNot);
       return;
     }
+    const before = this.#current.requestHeader;
     const { config, faults } = parseDelegationConfig(item.data ?? {}, this.#current);
     this.#current = config;
     for (const fault of faults) this.#onFault(fault);
+    if (config.requestHeader !== before) this.#onFrontChange();
     if (!config.requestHeader && !config.clientCertificate && !this.#read) {
       this.#whyNot = faults.length > 0 ? faults.join('; ') : `${configMap} holds neither requestheader-client-ca-file nor client-ca-file`;
       return;

@@ -36,6 +36,9 @@ export const peerCertificatesOf = (request: ConnectedRequest): Certificates => {
   return certificates;
 };
 
+/** Lets a session have the certificates of the socket that it speaks on: a socket can be asked for a chain only once. */
+export const shareCertificates = (socket: object, session: Http2Session): void => void known.set(session, peerCertificatesOf({ socket }));
+
 const sessionOf = ({ stream }: ConnectedRequest): Http2Session | undefined => (stream && 'session' in stream ? stream.session : undefined);
 
 const presented = (connection: object): Certificates => {

@@ -1,8 +1,14 @@
-import { ServerResponse, type IncomingMessage } from 'node:http';
-import { createSecureServer, type Http2SecureServer, type Http2ServerRequest, type Http2ServerResponse, type ServerHttp2Session } from 'node:http2';
+import type { X509Certificate } from 'node:crypto';
+import type { EventEmitter } from 'node:events';
+import http, { ServerResponse, type IncomingMessage } from 'node:http';
+import http2, { type Http2ServerRequest, type Http2ServerResponse, type ServerHttp2Session } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
+import tls, { type TLSSocket } from 'node:tls';
 import type { Response } from 'express';
+import { peerCertificatesOf, shareCertificates } from '../authentication/peer.ts';
 import { contextOf } from '../endpoints/context.ts';
+import { connectionTimes, frontLimits, peerLimits, type ConnectionLimits, type ConnectionTimes } from './connection-limits.ts';
+import { Connections, type Connection, type Ending, type PeerKind } from './connections.ts';
 import type { Apps } from './express-apps.ts';
 
 /** A serving certificate with its key, PEM. */
@@ -11,56 +17,71 @@ export interface ServingCertificate {
   key: string;
 }
 
+export interface ListenerOptions {
+  /** Whether a peer with these certificates is the front proxy, whose limits are wide. */
+  isFrontProxy?: (peer: readonly X509Certificate[]) => boolean;
+  /** Told why a connection was ended by us. */
+  onEnding?: (why: Ending) => void;
+  times?: Partial<ConnectionTimes>;
+}
+
+/** Both versions of HTTP with the limits of one kind of peer, on connections that are handed over. */
+interface Protocols {
+  http1: http.Server;
+  http2: http2.Http2Server;
+}
+
 /**
  * One TLS port for HTTP/2 and HTTP/1.1. A client certificate is asked for and never required: authenticators judge it.
- * The front proxy puts all users on few connections, so what one connection may do is wide; time-outs bound idlers.
+ * Limits are wide on connections of the verified front proxy, which puts all users on few, and strict on others.
  */
 export class Listener {
-  readonly #server: Http2SecureServer;
-  readonly #sessions = new Set<ServerHttp2Session>();
-  /** Every connection, whatever is spoken on it. */
-  readonly #sockets = new Set<Socket>();
-  /** Those on which an HTTP/1.1 request is under way. */
-  readonly #busy = new Set<Socket>();
+  readonly #apps: Apps;
+  readonly #server: tls.Server;
+  readonly #protocols: Record<PeerKind, Protocols>;
+  readonly #connections: Connections;
+  readonly #onEnding: (why: Ending) => void;
+  readonly #isFrontProxy: (peer: readonly X509Certificate[]) => boolean;
+  /** By socket for HTTP/1.1, by session for HTTP/2. */
+  readonly #connectionOf = new WeakMap<object, Connection>();
 
-  constructor(apps: Apps, certificate: ServingCertificate) {
-    this.#server = createSecureServer({
+  constructor(apps: Apps, certificate: ServingCertificate, { isFrontProxy = () => false, onEnding = () => undefined, times }: ListenerOptions = {}) {
+    this.#apps = apps;
+    this.#isFrontProxy = isFrontProxy;
+    this.#onEnding = onEnding;
+    this.#connections = new Connections({ times: { ...connectionTimes, ...times }, onEnding });
+    this.#protocols = { front: this.#protocolsFor(frontLimits), peer: this.#protocolsFor(peerLimits) };
+    this.#server = tls.createServer({
       ...certificate,
-      allowHTTP1: true,
+      ALPNProtocols: ['h2', 'http/1.1'],
       requestCert: true,
       rejectUnauthorized: false,
       minVersion: 'TLSv1.2',
-      maxSessionMemory: 1000,
-      maxHeaderListPairs: 4096,
-      settings: { maxConcurrentStreams: 1000, maxHeaderListSize: 1 << 20, initialWindowSize: 256 * 1024 },
-      streamResetBurst: 5000,
-      streamResetRate: 500,
-    } as Parameters<typeof createSecureServer>[0]);
-    this.#server.on('request', (request: Http2ServerRequest | IncomingMessage, response: Http2ServerResponse | ServerResponse) => {
-      if (request.httpVersionMajor >= 2) return apps.http2(request as never, response as never);
-      this.#busy.add(request.socket);
-      response.once('close', () => this.#busy.delete(request.socket));
-      apps.http1(request as never, response as never);
+      keepAlive: true, // finds out that a peer is gone without goodbye
+      keepAliveInitialDelay: 30_000,
+      noDelay: true,
     });
-    this.#server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => serveUpgrade(apps, request, socket, head));
-    this.#server.on('session', (session) => {
-      this.#sessions.add(session);
-      session.on('close', () => this.#sessions.delete(session));
-      session.on('error', () => undefined); // its streams tell whoever waits on them
-    });
-    const follow = (socket: Socket): void => {
-      this.#sockets.add(socket);
-      socket.on('close', () => this.#sockets.delete(socket));
+    this.#server.on('connection', (socket: Socket) => {
       socket.on('error', () => undefined); // a peer that breaks off
-    };
-    this.#server.on('connection', follow); // also who never gets as far as TLS
-    this.#server.on('secureConnection', follow);
+      this.#connections.shake(socket);
+    });
+    this.#server.on('secureConnection', (socket) => this.#serve(socket));
     this.#server.on('tlsClientError', () => undefined); // a peer that does not trust us, or is no TLS peer
   }
 
   /** Serves new connections with another certificate. */
   useCertificate(certificate: ServingCertificate): void {
     this.#server.setSecureContext({ ...certificate, minVersion: 'TLSv1.2' });
+  }
+
+  /** Who the front proxy is may have changed: connections with the wrong limits are to be opened anew. */
+  reconsider(): void {
+    this.#connections.reconsider((socket) => this.#kindOf(socket));
+  }
+
+  /** Connections that are open. */
+  connections(kind: PeerKind): number {
+    return this.#connections.count(kind);
   }
 
   /** @returns the port that was taken */
@@ -70,6 +91,7 @@ export class Listener {
       this.#server.listen(port, address, () => {
         this.#server.off('error', reject);
         this.#server.on('error', () => undefined);
+        this.#connections.start();
         resolve((this.#server.address() as AddressInfo).port);
       });
     });
@@ -79,27 +101,102 @@ export class Listener {
   async close(graceMs: number): Promise<void> {
     const until = Date.now() + graceMs;
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
-    for (const session of this.#sessions) session.close();
+    this.#connections.retire();
     // idle connections would be waited for, too: nothing tells when the last request has ended but a look
     const look = setInterval(() => {
-      if ((this.#sessions.size > 0 || this.#busy.size > 0) && Date.now() < until) return;
-      for (const session of this.#sessions) session.destroy();
-      for (const socket of this.#sockets) socket.destroy();
+      if (!this.#connections.busy || Date.now() >= until) this.#connections.stop();
     }, 50);
     await closed;
     clearInterval(look);
   }
-}
 
-/**
- * A request for another protocol meets the same filters and handlers. A handler that speaks the protocol takes the socket;
- * any other answers as always, and the connection ends.
- */
-const serveUpgrade = (apps: Apps, request: IncomingMessage, socket: Socket, head: Buffer): void => {
-  const response = new ServerResponse(request);
-  response.shouldKeepAlive = false;
-  response.assignSocket(socket);
-  response.once('finish', () => socket.end());
-  contextOf(response as unknown as Response).upgradeHead = head;
-  apps.http1(request as never, response as never);
-};
+  #kindOf(socket: TLSSocket): PeerKind {
+    return this.#isFrontProxy(peerCertificatesOf({ socket })) ? 'front' : 'peer';
+  }
+
+  #serve(socket: TLSSocket): void {
+    socket.on('error', () => undefined);
+    const kind = this.#kindOf(socket);
+    const connection = this.#connections.open(socket, kind);
+    if (!connection) return;
+    const { http1, http2: second } = this.#protocols[kind];
+    if (socket.alpnProtocol === 'h2') {
+      second.once('session', (session) => this.#follow(connection, session));
+      second.emit('connection', socket); // makes the session at once
+    } else {
+      this.#connectionOf.set(socket, connection);
+      http1.emit('connection', socket);
+    }
+  }
+
+  #protocolsFor(limits: ConnectionLimits): Protocols {
+    const first = http.createServer({ maxHeaderSize: limits.headerBytes, keepAliveTimeout: 0, requestTimeout: 0, headersTimeout: 0 });
+    first.maxHeadersCount = 0; // what is beyond a count would be dropped in silence, and who a request is made for with it
+    first.on('request', (request: IncomingMessage, response: ServerResponse) => {
+      this.#count(request.socket, response);
+      this.#apps.http1(request as never, response as never);
+    });
+    first.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => this.#upgrade(request, socket, head));
+    first.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => this.#refuse(error, socket));
+
+    const second = http2.createServer({
+      maxSessionMemory: limits.sessionMemoryMb,
+      maxHeaderListPairs: limits.headerPairs,
+      settings: { maxConcurrentStreams: limits.concurrentStreams, maxHeaderListSize: limits.headerBytes, initialWindowSize: 256 * 1024 },
+      streamResetBurst: limits.resetBurst,
+      streamResetRate: limits.resetsPerSecond,
+    } as http2.ServerOptions);
+    second.on('request', (request: Http2ServerRequest, response: Http2ServerResponse) => {
+      if (request.stream.session) this.#count(request.stream.session, request.stream);
+      this.#apps.http2(request as never, response as never);
+    });
+    return { http1: first, http2: second };
+  }
+
+  /** A connection is busy until its request is over. */
+  #count(key: object, request: EventEmitter): void {
+    const connection = this.#connectionOf.get(key);
+    if (!connection) return;
+    connection.take();
+    request.once('close', connection.release);
+  }
+
+  #follow(connection: Connection, session: ServerHttp2Session): void {
+    connection.session = session;
+    shareCertificates(connection.socket, session);
+    this.#connectionOf.set(session, connection);
+    session.on('error', () => this.#onEnding('protocol error')); // its streams tell whoever waits on them
+    session.on('ping', () => this.#connections.control(connection));
+    session.on('remoteSettings', () => this.#connections.control(connection));
+  }
+
+  /**
+   * A request for another protocol meets the same filters and handlers. A handler that speaks the protocol takes the socket;
+   * any other answers as always, and the connection ends.
+   */
+  #upgrade(request: IncomingMessage, socket: Socket, head: Buffer): void {
+    const connection = this.#connectionOf.get(socket);
+    connection?.take();
+    const response = new ServerResponse(request);
+    response.shouldKeepAlive = false;
+    response.assignSocket(socket);
+    response.once('finish', () => {
+      connection?.release();
+      socket.end();
+    });
+    contextOf(response as unknown as Response).upgradeHead = head;
+    this.#apps.http1(request as never, response as never);
+  }
+
+  /** What is no HTTP, or too much of it. */
+  #refuse({ code }: NodeJS.ErrnoException, socket: Socket): void {
+    const large = code === 'HPE_HEADER_OVERFLOW';
+    const connection = this.#connectionOf.get(socket);
+    if (connection && code?.startsWith('HPE_')) this.#onEnding(large ? 'headers too large' : 'malformed');
+    const status = large ? '431 Request Header Fields Too Large' : '400 Bad Request';
+    if (socket.writable && connection?.open === 0) {
+      socket.write(`HTTP/1.1 ${status}\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n${status}`);
+    }
+    socket.destroy();
+  }
+}

@@ -3,6 +3,7 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 import { contextOf } from '../endpoints/context.ts';
 import { sendBytes } from '../endpoints/respond.ts';
 import type { Store } from '../storage/store.ts';
+import type { Ending, PeerKind } from './connections.ts';
 
 /** The server's own metrics, named as the kube-apiserver names its own. */
 export class ServerMetrics {
@@ -10,6 +11,7 @@ export class ServerMetrics {
   readonly #requests: Counter<'verb' | 'group' | 'resource' | 'subresource' | 'code'>;
   readonly #duration: Histogram<'verb' | 'group' | 'resource'>;
   readonly #watches: Gauge<'group' | 'resource'>;
+  readonly #ended: Counter<'reason'>;
 
   constructor(stores: readonly Store[]) {
     const registers = [this.registry];
@@ -28,6 +30,7 @@ export class ServerMetrics {
       registers,
     });
     this.#watches = new Gauge({ name: 'apiserver_longrunning_requests', help: 'Watches that are open.', labelNames: ['group', 'resource'], registers });
+    this.#ended = new Counter({ name: 'tenant_apiserver_connections_ended_total', help: 'Connections that were ended, or refused, by their limits.', labelNames: ['reason'], registers });
     for (const [name, help, value] of [
       ['tenant_apiserver_cache_objects', 'Objects in the watch cache.', (store: Store) => store.cache.size],
       ['tenant_apiserver_cache_version', 'Version up to which the watch cache misses nothing.', (store: Store) => store.cache.version],
@@ -43,6 +46,22 @@ export class ServerMetrics {
         },
       });
     }
+  }
+
+  connectionEnded(reason: Ending): void {
+    this.#ended.inc({ reason });
+  }
+
+  observeConnections(count: (kind: PeerKind) => number): void {
+    new Gauge({
+      name: 'tenant_apiserver_connections',
+      help: 'Connections that are open: of the front proxy, and of others.',
+      labelNames: ['peer'],
+      registers: [this.registry],
+      collect() {
+        for (const peer of ['front', 'peer'] as const) this.set({ peer }, count(peer));
+      },
+    });
   }
 
   /** Counts each request once it is answered. Labels are bounded: what is not served is counted without its names. */

@@ -69,6 +69,7 @@ export class ApiServer {
       anonymous: config.anonymous,
       tokenAudiences: config.tokenAudiences,
       onFault: (fault) => log.warn({ fault }, 'reading the authentication configuration failed'),
+      onFrontChange: () => this.#listener?.reconsider(),
     });
     this.#namespaces = new NamespaceLifecycle(this.client, onError);
     this.#quotas = new ResourceQuotaAdmission(this.client, onError);
@@ -96,7 +97,11 @@ export class ApiServer {
 
   /** Begins to listen, and to fill the caches; ready when /readyz says so. @returns the port */
   async start(): Promise<number> {
-    this.#listener = new Listener(createApps(this.#router), (await this.#certificateFiles?.start()) ?? (await this.#temporaryCertificate()));
+    const certificate = (await this.#certificateFiles?.start()) ?? (await this.#temporaryCertificate());
+    const { isFrontProxy } = this.#authentication;
+    const listener = new Listener(createApps(this.#router), certificate, { isFrontProxy, onEnding: (why) => this.metrics.connectionEnded(why) });
+    this.#listener = listener;
+    this.metrics.observeConnections((kind) => listener.connections(kind));
     this.#authentication.start();
     this.#namespaces.start();
     this.#quotas.start();

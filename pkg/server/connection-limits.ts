@@ -1,0 +1,55 @@
+/** What the peer of one connection may do. */
+export interface ConnectionLimits {
+  /** HTTP/2 streams at a time. */
+  concurrentStreams: number;
+  /** MB that one HTTP/2 session may hold: headers, and what waits to be sent. */
+  sessionMemoryMb: number;
+  /** Header lines of one request. */
+  headerPairs: number;
+  /** Bytes of one request's headers, names and values. */
+  headerBytes: number;
+  /** Streams that may be reset at once, and each second after that. */
+  resetBurst: number;
+  resetsPerSecond: number;
+  /** PING and SETTINGS frames each second. */
+  controlFramesPerSecond: number;
+}
+
+/** The front proxy is verified, and puts all users on few connections. */
+export const frontLimits: ConnectionLimits = {
+  concurrentStreams: 5000,
+  sessionMemoryMb: 1000,
+  headerPairs: 8192,
+  headerBytes: 1 << 20, // as the kube-apiserver takes
+  resetBurst: 20_000,
+  resetsPerSecond: 2000,
+  controlFramesPerSecond: 50_000, // Go sends a PING after a reset,
+};
+
+/** Anybody else: one client, or another proxy that impersonates users with many groups. */
+export const peerLimits: ConnectionLimits = {
+  concurrentStreams: 100, // as the kube-apiserver allows
+  sessionMemoryMb: 32,
+  headerPairs: 2048,
+  headerBytes: 256 * 1024,
+  resetBurst: 400,
+  resetsPerSecond: 50,
+  controlFramesPerSecond: 20,
+};
+
+/** Connections at a time that are not the front proxy's. */
+export const maxPeerConnections = 2000;
+
+/** How long a connection may take for each part, in ms; the values are the kube-apiserver's where it has them. */
+export interface ConnectionTimes {
+  /** From the TCP connection to the end of the TLS handshake. */
+  handshakeMs: number;
+  /** From a request's first byte to the end of its headers. */
+  headersMs: number;
+  /** Without a request. */
+  idleMs: number;
+  /** How often connections are looked at. */
+  sweepMs: number;
+}
+
+export const connectionTimes: ConnectionTimes = { handshakeMs: 10_000, headersMs: 32_000, idleMs: 90_000, sweepMs: 1000 };
