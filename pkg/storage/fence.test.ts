@@ -45,17 +45,46 @@ describe('Fence', () => {
   });
 
   it('lets a burst through and then 20 a second', async () => {
-    let now = 0;
-    let sent = 0;
-    const fence = new Fence(() => Promise.resolve((sent += 1)), () => now);
-    for (let index = 0; index < 20; index += 1) await fence.version();
-    const started = performance.now();
+    const clock = clockByHand();
+    const fence = new Fence(() => Promise.resolve(0), clock);
+    for (let index = 0; index < 22; index += 1) await fence.version();
+    assert.deepEqual(clock.waits, [50, 50], 'the 21st and the 22nd wait for a token each');
+    clock.time += 10_000;
     await fence.version();
-    assert.ok(performance.now() - started >= 40, 'the 21st waits for its token');
-    now += 10_000;
-    const again = performance.now();
-    await fence.version();
-    assert.ok(performance.now() - again < 40, 'after a pause there are tokens again');
-    assert.equal(sent, 22);
+    assert.deepEqual(clock.waits, [50, 50], 'after a pause there are tokens again');
+  });
+
+  it('does not hold up the next for ever when it is not answered', async () => {
+    const { open, write } = writes();
+    const clock = clockByHand();
+    const fence = new Fence(write, clock);
+    const first = fence.version();
+    await settle();
+    const next = fence.version();
+    await settle();
+    assert.equal(open.length, 1);
+    clock.overtake();
+    await settle();
+    open[1]!(2);
+    assert.equal(await next, 2);
+    open[0]!(1);
+    assert.equal(await first, 1);
   });
 });
+
+/** A clock that stands but for the waits for tokens, which it keeps; what waits to overtake goes on when told. */
+const clockByHand = () => {
+  const overtaking: (() => void)[] = [];
+  const clock = {
+    time: 0,
+    waits: [] as number[],
+    now: () => clock.time,
+    sleep: async (milliseconds: number): Promise<void> => {
+      if (milliseconds >= 1000) return new Promise<void>((resolve) => overtaking.push(resolve));
+      clock.waits.push(milliseconds);
+      clock.time += milliseconds;
+    },
+    overtake: () => overtaking.forEach((resolve) => resolve()),
+  };
+  return clock;
+};

@@ -4,6 +4,18 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const perSecond = 20;
 const burst = 20;
 
+/** How long a fence that is not answered holds up the next, in milliseconds. */
+const overtakenAfterMs = 1000;
+
+/** What a fence needs of time. */
+export interface FenceClock {
+  /** Milliseconds since the epoch. */
+  now(): number;
+  sleep(milliseconds: number): Promise<unknown>;
+}
+
+const realClock: FenceClock = { now: Date.now, sleep: (milliseconds) => sleep(milliseconds, undefined, { ref: false }) };
+
 /**
  * Proves how fresh the watch cache is. A fence is a write to the watched collection: once the cache has seen the
  * version that the write got, it has seen every write acknowledged before the fence was sent. Whoever asks while one
@@ -11,17 +23,17 @@ const burst = 20;
  */
 export class Fence {
   readonly #write: () => Promise<number>;
-  readonly #now: () => number;
+  readonly #clock: FenceClock;
   #next: Promise<number> | undefined;
   #current: Promise<unknown> = Promise.resolve();
   #tokens = burst;
   #filledAt: number;
 
   /** `write` sends the fence and gives the version it got. */
-  constructor(write: () => Promise<number>, now: () => number = Date.now) {
+  constructor(write: () => Promise<number>, clock: FenceClock = realClock) {
     this.#write = write;
-    this.#now = now;
-    this.#filledAt = now();
+    this.#clock = clock;
+    this.#filledAt = clock.now();
   }
 
   /** The version of a fence that is sent after this call. Rejects where it cannot be written. */
@@ -31,18 +43,18 @@ export class Fence {
   }
 
   async #send(): Promise<number> {
-    await this.#current.catch(() => undefined);
+    await this.#current;
     const wait = this.#delay();
-    if (wait > 0) await sleep(wait, undefined, { ref: false });
+    if (wait > 0) await this.#clock.sleep(wait);
     const sent = this.#write();
-    this.#current = sent;
+    this.#current = Promise.race([sent.catch(() => undefined), this.#clock.sleep(overtakenAfterMs)]);
     this.#next = undefined; // from here on a caller comes too late for this one
     return sent;
   }
 
   /** Milliseconds until the next fence may be sent; takes its token. */
   #delay(): number {
-    const now = this.#now();
+    const now = this.#clock.now();
     this.#tokens = Math.min(burst, this.#tokens + ((now - this.#filledAt) / 1000) * perSecond);
     this.#filledAt = now;
     this.#tokens -= 1;

@@ -10,8 +10,8 @@ export const fenceName = 'fence.records.cozystack.io';
 const valueAnnotation = 'records.cozystack.io/fence';
 export const fenceFieldManager = 'tenant-apiserver-fence';
 
-/** How long a fence may take before the host is asked instead. */
-export const fenceTimeoutMs = 1000;
+/** How long the host may take to answer a fence. Who cannot wait so long gives up sooner. */
+export const fenceTimeoutMs = 10_000;
 
 export interface FenceObjectOptions {
   client: KubeClient;
