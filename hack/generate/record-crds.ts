@@ -1,4 +1,6 @@
 import { stringify } from 'yaml';
+import { schema as tenantSchema } from '../../api/apps/v1alpha1/schema.ts';
+import { schema as tenantGatewaySchema } from '../../api/gateway/v1alpha1/schema.ts';
 import { tenantGatewayRecords, tenantRecords } from '../../api/records/v1alpha1/records.ts';
 import { customResourceDefinition } from '../../pkg/endpoints/documents/crd.ts';
 
@@ -12,7 +14,8 @@ const header = '# Made from the schemas in api/ by `npm run update`; do not edit
 
 /** The CustomResourceDefinitions of the records, one file each. */
 export const recordCrds = (): GeneratedFile[] =>
-  [tenantRecords, tenantGatewayRecords].map((definition) => ({
+  // from the schemas themselves: schema.json may be just about to be written
+  [{ ...tenantRecords, schema: tenantSchema }, { ...tenantGatewayRecords, schema: tenantGatewaySchema }].map((definition) => ({
     path: `manifests/crds/${definition.group}_${definition.plural}.yaml`,
     text: header + stringify(customResourceDefinition(definition, { labels: { 'app.kubernetes.io/managed-by': 'tenant-apiserver' } }), { lineWidth: 0 }),
   }));

@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { countCpu, rssMbOf, type CpuMs, type IdleRates } from './processes.ts';
 import { percentile } from './percentile.ts';
+import type { Profiler } from './profiler.ts';
 import type { Subject } from './subject.ts';
 
 /** One row of the result; null where an operation has no such figure. CPU times are of one operation. */
@@ -45,6 +46,8 @@ export interface TrialLimits {
   warmUpMs: number;
   forMs: number;
   maxCount: number;
+  /** Takes a profile of what is measured. */
+  profiler?: Profiler | undefined;
 }
 
 /** A slow operation is tried so often whatever the time. */
@@ -57,9 +60,12 @@ export const measure = async (operation: Operation, subject: Subject, objects: n
     await trial.check?.();
     const most = Math.min(limits.maxCount, trial.maxCount ?? limits.maxCount);
     await repeat(trial, { forMs: limits.warmUpMs, maxCount: Math.floor(most / 4) });
+    const endProfile = await limits.profiler?.begin(`${operation.name} ${objects}`);
     const counted = countCpu(processes, idle);
     const walls = await repeat(trial, { forMs: limits.forMs, maxCount: most - Math.floor(most / 4) });
-    return measurement(operation.name, subject.name, objects, { cpu: counted(), walls, count: walls.length, rssMb: rssMbOf(processes.serving) });
+    const cpu = counted();
+    await endProfile?.();
+    return measurement(operation.name, subject.name, objects, { cpu, walls, count: walls.length, rssMb: rssMbOf(processes.serving) });
   } finally {
     await trial.cleanUp?.();
   }

@@ -8,7 +8,8 @@ export const usage = `Measures tenant-apiserver beside a CustomResourceDefinitio
   --server <text>     only servers whose name contains the text; may be repeated
   --watchers <N>      how many watchers an event goes to (default 500)
   --direct            measure tenant-apiserver also without the kube-apiserver in front
-  --profile <dir>     have tenant-apiserver write CPU profiles there; it is slower then
+  --floor             measure also a bare Node server that hands reads and writes of one object on to the kube-apiserver
+  --profile <dir>     write a CPU profile of tenant-apiserver for each operation there, and what is in it; it is slower then
   --json <file>       write every measurement there
   --minutes <N>       begin nothing new after so many minutes (default 25)
 `;
@@ -22,6 +23,7 @@ export interface BenchOptions {
   servers: readonly string[];
   watchers: number;
   direct: boolean;
+  floor: boolean;
   profileDirectory: string | undefined;
   jsonFile: string | undefined;
   minutes: number;
@@ -39,6 +41,7 @@ export const parseOptions = (args: string[]): BenchOptions => {
       server: { type: 'string', multiple: true, default: [] },
       watchers: { type: 'string', default: '500' },
       direct: { type: 'boolean', default: false },
+      floor: { type: 'boolean', default: false },
       profile: { type: 'string' },
       json: { type: 'string' },
       minutes: { type: 'string', default: '25' },
@@ -53,6 +56,7 @@ export const parseOptions = (args: string[]): BenchOptions => {
     servers: values.server,
     watchers: positiveInteger('--watchers', values.watchers),
     direct: values.direct,
+    floor: values.floor,
     profileDirectory: values.profile,
     jsonFile: values.json,
     minutes: positiveInteger('--minutes', values.minutes),

@@ -22,9 +22,10 @@ const limitsFor = ({ quick, objects }: BenchOptions, now: number): TrialLimits =
 
 /** All that is measured with so many objects, operation by operation, so that servers are compared under one load of the machine. */
 export const stepsFor = (world: World, objects: number, options: BenchOptions): Step[] => {
-  const { subjects, direct, tenantServer, sampleServer, controlPlane } = world;
+  const { subjects, direct, floor, tenantServer, sampleServer, controlPlane } = world;
   const limits = limitsFor(options, objects);
   const all = direct ? [...subjects, direct] : subjects;
+  const withFloor = floor ? [...all, floor] : all;
   const heapOf = ({ name }: Subject): typeof tenantServer.heap | undefined => (name === 'tenant-apiserver' ? tenantServer.heap : undefined);
   const forEach = (operation: string, of: readonly Subject[], run: (subject: Subject, idle: IdleRates) => Promise<Measurement>): Step[] =>
     of.map((subject) => ({ operation, server: subject.name, run: (idle) => run(subject, idle) }));
@@ -35,7 +36,8 @@ export const stepsFor = (world: World, objects: number, options: BenchOptions): 
   const fresh = 'memory, 100 watchers, after start and lists';
   const steps = [
     ...[...listOperations, ...objectOperations, newWatch].flatMap((operation) =>
-      forEach(operation.name, all, (subject, idle) => measure(operation, subject, objects, idle, limits))),
+      forEach(operation.name, objectOperations.includes(operation) ? withFloor : all, (subject, idle) =>
+        measure(operation, subject, objects, idle, { ...limits, profiler: subject === subjects[0] ? tenantServer.profiler : undefined }))),
     ...forEach(`event to ${options.watchers} watchers`, all, (subject, idle) => measureEvent(subject, objects, idle, options.watchers, events)),
     ...forEach(used, subjects, (subject) => measureMemory(used, subject, objects, heapOf(subject))),
     ...aggregated.map(({ subject, server }) => ({ operation: 'start to ready', server: subject.name, run: () => measureStart(subject, objects, server, 3) })),
@@ -61,7 +63,7 @@ const warmLists = async (subject: Subject, objects: number): Promise<void> => {
 };
 
 /** Every process whose CPU time is counted. */
-export const processesOf = ({ subjects }: World): number[] => [...new Set(subjects.flatMap((subject) => Object.values(subject.processes()) as number[]))];
+export const processesOf = ({ subjects, floor }: World): number[] => [...new Set([...subjects, ...(floor ? [floor] : [])].flatMap((subject) => Object.values(subject.processes()) as number[]))];
 
 /** CPU times are read where Linux has them. Throws elsewhere. */
 export const assertMeasurable = (): void => {

@@ -1,3 +1,4 @@
+import { growsNoMoreThan, growthOf, heapGrowth } from './growth.ts';
 import type { Measurement } from './measurement.ts';
 import type { BenchOptions } from './options.ts';
 import { figureOf, heapGrowthTarget, targetObjects, targets } from './targets.ts';
@@ -5,11 +6,12 @@ import { number, textTable, times } from './text-table.ts';
 
 const ours = 'tenant-apiserver';
 const tenantDirect = 'tenant-apiserver, direct';
+const floorName = 'bare Node';
 const others = ['CRD', 'sample-apiserver'];
 
 /** All measurements as text: a section for each number of objects, growth, and what was to be reached. */
-export const report = (measurements: readonly Measurement[], { objects, direct, profileDirectory }: BenchOptions): string => {
-  const servers = [ours, ...(direct ? [tenantDirect] : []), ...others];
+export const report = (measurements: readonly Measurement[], { objects, direct, floor, profileDirectory }: BenchOptions): string => {
+  const servers = [ours, ...(direct ? [tenantDirect] : []), ...(floor ? [floorName] : []), ...others];
   const passes = objects.filter((count) => measurements.some((row) => row.objects === count));
   return [
     ...(profileDirectory ? ['tenant-apiserver wrote CPU profiles while it was measured, and was slower for it'] : []),
@@ -67,7 +69,7 @@ const systemSection = (measurements: readonly Measurement[], servers: readonly s
 const memorySection = (measurements: readonly Measurement[], servers: readonly string[], objects: number): string => {
   const operations = operationsOf(measurements, objects, ({ operation }) => operation.startsWith('memory'));
   if (operations.length === 0) return '';
-  const shown = servers.filter((server) => server !== tenantDirect);
+  const shown = servers.filter((server) => server !== tenantDirect && server !== floorName);
   const rows = operations.map((operation) => {
     const of = (server: string): Measurement | undefined => find(measurements, operation, server, objects);
     return [operation, ...shown.map((server) => number(of(server)?.rssMb)), number(of(ours)?.heapMb)];
@@ -86,14 +88,18 @@ const fenceSection = (measurements: readonly Measurement[]): string => {
 const growthSection = (measurements: readonly Measurement[], from: number, to: number): string => {
   const operations = operationsOf(measurements, to, ({ cpuMsPerOp }) => cpuMsPerOp !== null);
   if (operations.length === 0) return '';
-  const rows = operations.map((operation) => [
-    operation,
-    ...[ours, ...others].map((server) => {
-      const [before, after] = [from, to].map((objects) => find(measurements, operation, server, objects)?.cpuMsPerOp);
-      return `${number(before)} -> ${number(after)} ${times(after, before)}`;
-    }),
-  ]);
-  return `From ${from} to ${to} objects, ${times(to, from)} as many: CPU ms of the serving process\n\n${textTable(['operation', ours, ...others], rows)}`;
+  const figures = (operation: string, server: string): (number | null | undefined)[] => [from, to].map((objects) => find(measurements, operation, server, objects)?.cpuMsPerOp);
+  const rows = operations.map((operation) => {
+    const [before, after] = figures(operation, ours);
+    const growth = growthOf(operation);
+    const judged = typeof before === 'number' && typeof after === 'number' ? (growsNoMoreThan(growth, before, after, to / from) ? growth : `more than ${growth}`) : '-';
+    const grown = [ours, ...others].map((server) => {
+      const [first, second] = figures(operation, server);
+      return `${number(first)} -> ${number(second)} ${times(second, first)}`;
+    });
+    return [operation, ...grown, judged];
+  });
+  return `From ${from} to ${to} objects, ${times(to, from)} as many: CPU ms of the serving process\n\n${textTable(['operation', ours, ...others, 'ours grows'], rows)}`;
 };
 
 const targetSection = (measurements: readonly Measurement[], passes: readonly number[]): string => {
@@ -103,7 +109,7 @@ const targetSection = (measurements: readonly Measurement[], passes: readonly nu
     if (typeof figure !== 'number') return [];
     return [[operation, `below ${below} ${what}`, number(figure), figure < below ? 'reached' : `missed, ${times(figure, below)}`]];
   });
-  const growth = passes.length < 2 ? undefined : heapGrowth(measurements, passes[0]!, passes.at(-1)!);
+  const growth = passes.length < 2 ? undefined : heapGrowthBetween(measurements, passes[0]!, passes.at(-1)!);
   if (growth !== undefined) {
     rows.push([`heapUsed + external from ${passes[0]} to ${passes.at(-1)}`, `at most ${heapGrowthTarget} times the JSON`, number(growth), growth <= heapGrowthTarget ? 'reached' : `missed, ${times(growth, heapGrowthTarget)}`]);
   }
@@ -112,9 +118,7 @@ const targetSection = (measurements: readonly Measurement[], passes: readonly nu
 
 const sections = [servingSection, wallSection, systemSection, memorySection];
 
-/** What the heap grew by, in sizes of the JSON of the objects that were added. */
-const heapGrowth = (measurements: readonly Measurement[], from: number, to: number): number | undefined => {
+const heapGrowthBetween = (measurements: readonly Measurement[], from: number, to: number): number | undefined => {
   const [before, after] = [from, to].map((objects) => find(measurements, 'memory, 100 watchers, after start and lists', ours, objects));
-  if (!before?.heapMb || !after?.heapMb || !before.jsonMb || !after.jsonMb) return undefined;
-  return (after.heapMb - before.heapMb) / (after.jsonMb - before.jsonMb);
+  return before && after && heapGrowth(before, after);
 };

@@ -1,4 +1,5 @@
-import { mkdir, readFile, rm } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
 import path from 'node:path';
 import { Child } from '../../hack/controlplane/child.ts';
 import type { ControlPlane } from '../../hack/controlplane/controlplane.ts';
@@ -10,6 +11,8 @@ import { sampleApiserver } from '../../hack/sample-apiserver/build.ts';
 import { atEnd } from '../lifecycle.ts';
 import { eventually } from '../poll.ts';
 import { flagOf } from './processes.ts';
+import { Profiler } from './profiler.ts';
+import { floorNames } from './subject.ts';
 
 /** An aggregated server as a process of its own. */
 export interface AggregatedServer {
@@ -29,17 +32,30 @@ export interface TenantServer extends AggregatedServer {
   kubeconfig: string;
   /** heapUsed + external after a forced collection, and what stays resident. */
   heap: () => Promise<HeapUsage>;
+  /** Absent where no profiles are wanted. */
+  profiler: Profiler | undefined;
 }
 
 const tenantMain = path.resolve(import.meta.dirname, '../../cmd/tenant-apiserver/main.ts');
+const floorMain = path.join(import.meta.dirname, 'floor-server.ts');
 const memoryProbe = path.join(import.meta.dirname, 'memory-probe.ts');
 
 const readyAt = (port: number) => async (): Promise<boolean> =>
   (await call({ url: `https://127.0.0.1:${port}`, trustAnyServer: true, credentials: { anonymous: true } }, { path: '/readyz' })).status === 200;
 
+const listensAt = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect({ host: '127.0.0.1', port });
+    socket.once('error', () => resolve(false));
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+  });
+
 /** Installs the product, and starts it without its loop, which would make a Gateway of each object. */
 export const startTenantApiserver = async (controlPlane: ControlPlane, profileDirectory: string | undefined): Promise<TenantServer> => {
-  const [port] = (await freePorts(1)) as [number];
+  const [port, inspectorPort] = (await freePorts(2)) as [number, number];
   await installProduct(controlPlane, port);
   const kubeconfig = await serverKubeconfig(controlPlane);
   const logFile = path.join(controlPlane.directory, 'logs', 'tenant-apiserver.log');
@@ -50,21 +66,20 @@ export const startTenantApiserver = async (controlPlane: ControlPlane, profileDi
   await waitAvailable(controlPlane);
   await issuer.stop();
 
-  if (profileDirectory) await mkdir(profileDirectory, { recursive: true });
   const memoryFile = path.join(controlPlane.directory, 'memory.json');
   const child = new Child({
     name: 'tenant-apiserver',
     executable: process.execPath,
     args: [
       '--expose-gc', `--import=file://${memoryProbe}?file=${encodeURIComponent(memoryFile)}`,
-      ...(profileDirectory ? ['--cpu-prof', `--cpu-prof-dir=${path.resolve(profileDirectory)}`] : []),
+      ...(profileDirectory ? [`--inspect=127.0.0.1:${inspectorPort}`] : []),
       tenantMain, '--bind-address=127.0.0.1', `--secure-port=${port}`, `--kubeconfig=${kubeconfig}`, '--run-loop=false',
     ],
     logFile,
     ready: readyAt(port),
     log: console.log,
   });
-  atEnd(() => child.stop(profileDirectory ? 'SIGTERM' : 'SIGKILL'));
+  atEnd(() => child.stop('SIGKILL'));
   await child.start();
   const reachable = (): Promise<void> => reached(controlPlane, '/apis/gateway.cozystack.io/v1alpha1/tenantgateways?limit=1');
   await reachable();
@@ -75,7 +90,7 @@ export const startTenantApiserver = async (controlPlane: ControlPlane, profileDi
     const { heapUsed, external, rss } = JSON.parse(text) as NodeJS.MemoryUsage;
     return { heapMb: (heapUsed + external) / 2 ** 20, rssMb: rss / 2 ** 20 };
   };
-  return { port, child, reachable, kubeconfig, heap };
+  return { port, child, reachable, kubeconfig, heap, profiler: profileDirectory ? new Profiler(profileDirectory, inspectorPort) : undefined };
 };
 
 /** Builds and starts sample-apiserver, which keeps its objects in the control plane's etcd itself. */
@@ -97,29 +112,49 @@ export const startSampleApiserver = async (controlPlane: ControlPlane): Promise<
   });
   atEnd(() => child.stop('SIGKILL'));
   await child.start();
-  await new Kubectl(kubectlPath, kubeconfigPath).run(['apply', '-f', '-'], { input: JSON.stringify(registration(port)) });
+  await new Kubectl(kubectlPath, kubeconfigPath).run(['apply', '-f', '-'], { input: JSON.stringify(registration('wardle', 'wardle.example.com', port)) });
   const reachable = (): Promise<void> => reached(controlPlane, '/apis/wardle.example.com/v1alpha1/flunders?limit=1');
   await reachable();
   return { port, child, reachable };
 };
 
-const registration = (port: number): object => ({
+/** Starts the bare server, with the identity of tenant-apiserver: it writes the same records. */
+export const startFloorServer = async (controlPlane: ControlPlane, kubeconfig: string): Promise<Child> => {
+  const [port] = (await freePorts(1)) as [number];
+  const { directory, kubeconfigPath, kubectlPath } = controlPlane;
+  const child = new Child({
+    name: 'bare Node server',
+    executable: process.execPath,
+    args: [floorMain, String(port), kubeconfig],
+    logFile: path.join(directory, 'logs', 'floor-server.log'),
+    ready: () => listensAt(port),
+    log: console.log,
+  });
+  atEnd(() => child.stop('SIGKILL'));
+  await child.start();
+  await new Kubectl(kubectlPath, kubeconfigPath).run(['apply', '-f', '-'], { input: JSON.stringify(registration('bare', floorNames.group, port)) });
+  await reached(controlPlane, `/apis/${floorNames.group}/v1alpha1`);
+  return child;
+};
+
+/** A namespace, a Service that leads to this machine, and an APIService of version v1alpha1. */
+const registration = (namespace: string, group: string, port: number): object => ({
   apiVersion: 'v1',
   kind: 'List',
   items: [
-    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'wardle' } },
-    { apiVersion: 'v1', kind: 'Service', metadata: { name: 'api', namespace: 'wardle' }, spec: { type: 'ExternalName', externalName: 'localhost', ports: [{ port }] } },
+    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } },
+    { apiVersion: 'v1', kind: 'Service', metadata: { name: 'api', namespace }, spec: { type: 'ExternalName', externalName: 'localhost', ports: [{ port }] } },
     {
       apiVersion: 'apiregistration.k8s.io/v1',
       kind: 'APIService',
-      metadata: { name: 'v1alpha1.wardle.example.com' },
+      metadata: { name: `v1alpha1.${group}` },
       spec: {
-        group: 'wardle.example.com',
+        group,
         version: 'v1alpha1',
         groupPriorityMinimum: 1000,
         versionPriority: 15,
         insecureSkipTLSVerify: true,
-        service: { name: 'api', namespace: 'wardle', port },
+        service: { name: 'api', namespace, port },
       },
     },
   ],

@@ -1,5 +1,6 @@
 import { tenantGateways } from '../../api/gateway/v1alpha1/tenantgateway.ts';
 import type { KubeObject } from '../../api/meta/v1/types.ts';
+import { tenantGatewayRecords } from '../../api/records/v1alpha1/records.ts';
 import { apiVersionOf } from '../../api/resource.ts';
 import { statusOf, type KubeClient, type KubeRequest, type KubeResponse } from '../../pkg/kube/client.ts';
 import { resourcePath, type ResourceNames } from '../../pkg/storage/names.ts';
@@ -19,6 +20,8 @@ export interface Subject {
 
 export const twinNames = { ...tenantGateways, group: 'gateway.twinned.test' };
 export const flunderNames: ResourceNames = { group: 'wardle.example.com', version: 'v1alpha1', kind: 'Flunder', listKind: 'FlunderList', plural: 'flunders', namespaced: true };
+/** Records under a group that the bare server of floor-server.ts hands on. */
+export const floorNames: ResourceNames = { ...tenantGatewayRecords, group: 'records.bare.test' };
 
 /** What the label holds of every so many objects. */
 export const labelEvery = 7;

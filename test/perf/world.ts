@@ -8,9 +8,9 @@ import { atEnd } from '../lifecycle.ts';
 import { clientAt } from '../integration/client.ts';
 import { ownControlPlane } from '../integration/shared.ts';
 import { isWantedServer, type BenchOptions } from './options.ts';
-import { startSampleApiserver, startTenantApiserver, type AggregatedServer, type TenantServer } from './servers.ts';
+import { startFloorServer, startSampleApiserver, startTenantApiserver, type AggregatedServer, type TenantServer } from './servers.ts';
 import {
-  bodyOf, concurrently, createObject, deleteObject, flunderNames, flunderSpec, gatewaySpec, keyOf, namespaces, twinNames, type Subject,
+  bodyOf, concurrently, createObject, deleteObject, floorNames, flunderNames, flunderSpec, gatewaySpec, keyOf, namespaces, twinNames, type Subject,
 } from './subject.ts';
 
 /** The servers that are compared, behind one kube-apiserver. */
@@ -22,9 +22,11 @@ export interface World {
   subjects: readonly Subject[];
   /** tenant-apiserver without the kube-apiserver in front, where that is asked for: the same objects once more. */
   direct: Subject | undefined;
+  /** What any server on Node costs that does the same, where that is asked for: for the operations on one object. */
+  floor: Subject | undefined;
 }
 
-export const startWorld = async ({ direct, profileDirectory }: BenchOptions): Promise<World> => {
+export const startWorld = async ({ direct, floor, profileDirectory }: BenchOptions): Promise<World> => {
   const controlPlane = await ownControlPlane();
   const kubectl = new Kubectl(controlPlane.kubectlPath, controlPlane.kubeconfigPath);
   const crd = customResourceDefinition(twinNames);
@@ -32,6 +34,7 @@ export const startWorld = async ({ direct, profileDirectory }: BenchOptions): Pr
   await kubectl.run(['apply', '--server-side', '-f', '-'], { input: JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }) });
   const tenantServer = await startTenantApiserver(controlPlane, profileDirectory);
   const sampleServer = await startSampleApiserver(controlPlane);
+  const floorServer = floor ? await startFloorServer(controlPlane, tenantServer.kubeconfig) : undefined;
   await kubectl.run(['wait', '--for=condition=Established', '--timeout=60s', `crd/${crd.metadata.name}`], { timeoutMs: 70_000 });
 
   const front = async (): Promise<KubeClient> => closedAtEnd(new KubeClient(await loadRestConfig(controlPlane.kubeconfigPath), 'bench'));
@@ -50,6 +53,7 @@ export const startWorld = async ({ direct, profileDirectory }: BenchOptions): Pr
     sampleServer,
     subjects,
     direct: direct ? { ...subjects[0]!, name: 'tenant-apiserver, direct', client: closedAtEnd(clientAt(tenantServer.port, controlPlane.admin)) } : undefined,
+    floor: floorServer && { ...subjects[0]!, name: 'bare Node', names: floorNames, client: await front(), processes: servedBy(() => floorServer.pid!) },
   };
 };
 
