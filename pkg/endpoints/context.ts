@@ -1,5 +1,6 @@
 import type { Response } from 'express';
 import type { UserInfo } from '../authentication/user.ts';
+import type { Deadlines } from './deadlines.ts';
 import type { RequestInfo } from './request-info.ts';
 
 /** What filters and handlers know of one request; each field is filled by the filter that its comment names. */
@@ -8,6 +9,10 @@ export interface RequestContext {
   auditId: string;
   /** withRequestInfo */
   requestInfo: RequestInfo;
+  /** withRequestTimeout */
+  deadlines: Deadlines;
+  /** requestSignal: breaks off what is being done for the request. */
+  breakOff?: (reason: Error) => void;
   /** withAuthentication; after withImpersonation the user in whose name the request is made. */
   user: UserInfo;
   /** withImpersonation: who asked, where `user` is somebody else. */

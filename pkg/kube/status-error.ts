@@ -106,6 +106,11 @@ export class StatusError extends Error {
     return new StatusError(429, 'TooManyRequests', message, { retryAfterSeconds });
   }
 
+  /** Whether what was asked for has been done is not known. */
+  static timeout(message: string): StatusError {
+    return new StatusError(504, 'Timeout', `Timeout: ${message}`, {});
+  }
+
   static unavailable(message: string, cause?: unknown, retryAfterSeconds = 1): StatusError {
     return new StatusError(503, 'ServiceUnavailable', message, { retryAfterSeconds }, cause);
   }

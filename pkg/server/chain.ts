@@ -3,6 +3,7 @@ import type { DelegatedAuthentication } from '../authentication/delegated.ts';
 import type { Authorizer } from '../authorization/authorizer.ts';
 import type { Log } from '../controller/log.ts';
 import { contextOf } from '../endpoints/context.ts';
+import { Deadlines } from '../endpoints/deadlines.ts';
 import { withAuditId } from '../endpoints/filters/audit-id.ts';
 import { withAuthentication } from '../endpoints/filters/authentication.ts';
 import { withAuthorization } from '../endpoints/filters/authorization.ts';
@@ -11,30 +12,34 @@ import { withImpersonation } from '../endpoints/filters/impersonation.ts';
 import { withMaxInFlight } from '../endpoints/filters/max-in-flight.ts';
 import { withPanicRecovery } from '../endpoints/filters/panic-recovery.ts';
 import { withRequestInfo } from '../endpoints/filters/request-info.ts';
+import { withRequestTimeout } from '../endpoints/filters/request-timeout.ts';
+import type { FairQueue } from '../endpoints/flow/fair-queue.ts';
+import type { RequestKind } from '../endpoints/flow/flow.ts';
 import { sendStatus, statusOfError } from '../endpoints/respond.ts';
 import { StatusError } from '../kube/status-error.ts';
 import type { ServerMetrics } from './metrics.ts';
 import type { ServerConfig } from './options.ts';
 
 export interface ChainOptions {
-  config: Pick<ServerConfig, 'maxInFlight' | 'maxMutatingInFlight'>;
+  config: Pick<ServerConfig, 'requestTimeoutMs'>;
+  queues: Readonly<Record<RequestKind, FairQueue>>;
   log: Log;
   authentication: Pick<DelegatedAuthentication, 'authenticator' | 'identityHeaders'>;
   authorizer: Authorizer;
   metrics: ServerMetrics;
-  served: (group: string, resource: string) => boolean;
 }
 
 /** The only place that decides order: top to bottom, as a request meets them. */
-export const chain = ({ config, log, authentication, authorizer, metrics, served }: ChainOptions): RequestHandler[] => [
+export const chain = ({ config, queues, log, authentication, authorizer, metrics }: ChainOptions): RequestHandler[] => [
   withPanicRecovery(log),
   withRequestInfo(),
-  metrics.observe(served),
+  metrics.observe(),
   withAuditId(),
+  withRequestTimeout({ timeoutMs: config.requestTimeoutMs, deadlines: new Deadlines(), onExpired: (info) => metrics.terminated(info, 504) }),
   withCacheControl(),
   withAuthentication({ ...authentication, log: (error) => log.debug({ err: error }, 'a request could not be authenticated') }),
   withImpersonation(authorizer),
-  withMaxInFlight(config),
+  withMaxInFlight({ queues, onDropped: (kind, info) => metrics.dropped(kind, info) }),
   withAuthorization(authorizer),
 ];
 

@@ -4,9 +4,10 @@ import http2, { constants, type ClientHttp2Session } from 'node:http2';
 import net from 'node:net';
 import tls, { type TLSSocket } from 'node:tls';
 import { Router } from 'express';
-import { after, afterEach, before, describe, it } from 'mocha';
+import { after, afterEach, before, beforeEach, describe, it } from 'mocha';
 import { eventually } from '../../test/poll.ts';
 import { makeAuthority, makeCertificate, makeClient, serverAuth } from '../authentication/certificate-fixtures.ts';
+import type { ConnectionTimes } from './connection-limits.ts';
 import type { Ending } from './connections.ts';
 import { createApps } from './express-apps.ts';
 import { endStream, frame, frameType, headerBlock, headersFrames, RawPeer, uint32 } from './http2-frames-fixture.ts';
@@ -20,6 +21,10 @@ const get = headerBlock(...pseudo('/'));
 
 describe('Listener', () => {
   let listener: Listener;
+  /** Gives connections little time. */
+  let impatient: Listener;
+  let patientPort = 0;
+  let impatientPort = 0;
   let port = 0;
   let served = 0;
   let frontIsKnown = true;
@@ -61,22 +66,24 @@ describe('Listener', () => {
       if (!request.url.includes('hold')) response.end('{}');
     });
     const isFrontProxy = (peer: readonly { subject: string }[]): boolean => frontIsKnown && peer[0]?.subject === 'CN=front';
-    listener = new Listener(createApps(router), { cert: serving.certPem, key: serving.keyPem }, {
-      isFrontProxy,
-      onEnding: (why) => endings.push(why),
-      times: { handshakeMs: 400, headersMs: 400, idleMs: 1500, sweepMs: 20 },
-    });
-    port = await listener.listen('127.0.0.1', 0);
+    const make = (times: Partial<ConnectionTimes>): Listener =>
+      new Listener(createApps(router), { cert: serving.certPem, key: serving.keyPem }, { isFrontProxy, onEnding: (why) => endings.push(why), times });
+    listener = make({});
+    impatient = make({ handshakeMs: 400, headersMs: 400, idleMs: 1500, sweepMs: 20 });
+    patientPort = await listener.listen('127.0.0.1', 0);
+    impatientPort = await impatient.listen('127.0.0.1', 0);
   });
+  beforeEach(() => void (port = patientPort));
   afterEach(() => {
     for (const connection of connections) connection.destroy();
     connections.length = 0;
     endings.length = 0;
     served = 0;
   });
-  after(() => listener.close(0));
+  after(() => Promise.all([listener.close(0), impatient.close(0)]));
 
   it('ends who does not come to the end of a handshake, even one that goes on sending', async () => {
+    port = impatientPort;
     const socket = kept(net.connect(port, '127.0.0.1'));
     socket.on('error', () => undefined);
     const hello = Buffer.from('16030102000100', 'hex'); // the head of a ClientHello that never gets whole
@@ -87,6 +94,7 @@ describe('Listener', () => {
   });
 
   it('ends who does not come to the end of his headers', async () => {
+    port = impatientPort;
     const socket = await http1();
     socket.write('GET / HTTP/1.1\r\nHost: localhost\r\n');
     const dribble = setInterval(() => socket.write('x: y\r\n'), 50);
@@ -95,6 +103,7 @@ describe('Listener', () => {
   });
 
   it('ends HTTP/1.1 connections that do nothing, and none with a request under way', async () => {
+    port = impatientPort;
     const [idle, busy, between] = await Promise.all([http1(), http1(), http1()]);
     busy.write('GET /hold HTTP/1.1\r\nHost: localhost\r\n\r\n');
     between.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n');
@@ -105,6 +114,7 @@ describe('Listener', () => {
   });
 
   it('says goodbye to HTTP/2 sessions that do nothing, and to none with a request under way', async () => {
+    port = impatientPort;
     const [idle, busy, silent] = await Promise.all([session(), session(), rawPeer()]);
     const held = busy.request({ ':path': '/hold' });
     held.on('error', () => undefined);

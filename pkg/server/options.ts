@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { defaultTrustedGroups } from '../admission/field-gate.ts';
+import { goDurationMs } from '../endpoints/go-duration.ts';
 import { loadRestConfig, type RestConfig } from '../kube/config.ts';
 import { booleanValue, integerValue, type Flags } from './flags.ts';
 
@@ -19,6 +20,7 @@ export interface ServerConfig {
   readonly alwaysAllowPaths: readonly string[];
   readonly maxInFlight: number;
   readonly maxMutatingInFlight: number;
+  readonly requestTimeoutMs: number;
   readonly runLoop: boolean;
   readonly logLevel: string;
   readonly shutdownDelaySeconds: number;
@@ -43,12 +45,13 @@ export class ServerOptions {
   alwaysAllowPaths = ['/healthz', '/livez', '/readyz'];
   maxInFlight = 400;
   maxMutatingInFlight = 200;
+  requestTimeout = '1m0s';
   runLoop = true;
   logLevel = 'info';
   shutdownDelaySeconds = 0;
 
   addFlags(flags: Flags): void {
-    const text = (name: 'bindAddress' | 'certFile' | 'keyFile' | 'kubeconfig' | 'namespace' | 'serviceName' | 'logLevel', flag: string, value: string, help: string): void =>
+    const text = (name: 'bindAddress' | 'certFile' | 'keyFile' | 'kubeconfig' | 'namespace' | 'serviceName' | 'requestTimeout' | 'logLevel', flag: string, value: string, help: string): void =>
       flags.add({ name: flag, value, help, default: this[name], set: (given) => void (this[name] = given) });
     const number = (name: 'port' | 'maxInFlight' | 'maxMutatingInFlight' | 'shutdownDelaySeconds', flag: string, value: string, help: string): void =>
       flags.add({ name: flag, value, help, default: String(this[name]), set: (given) => void (this[name] = integerValue(flag, given)) });
@@ -84,8 +87,9 @@ export class ServerOptions {
       default: this.alwaysAllowPaths.join(','),
       set: (paths) => void (this.alwaysAllowPaths = paths.split(',').filter(Boolean)),
     });
-    number('maxInFlight', 'max-requests-inflight', 'count', 'reading requests at a time; more are answered 429');
-    number('maxMutatingInFlight', 'max-mutating-requests-inflight', 'count', 'writing requests at a time; more are answered 429');
+    number('maxInFlight', 'max-requests-inflight', 'count', "reading requests at a time; others wait in a queue of each user's own, or are answered 429; 0: no limit");
+    number('maxMutatingInFlight', 'max-mutating-requests-inflight', 'count', 'writing requests at a time, in the same way');
+    text('requestTimeout', 'request-timeout', 'duration', 'time that a request may take, but for watches; then it is answered 504');
     toggle('runLoop', 'run-loop', 'take part in leader election and, as the leader, run the loop');
     number('shutdownDelaySeconds', 'shutdown-delay-seconds', 'seconds', 'how long to go on serving, not ready, after a signal to stop');
     text('logLevel', 'log-level', 'level', `one of ${logLevels.join(', ')}`);
@@ -98,6 +102,7 @@ export class ServerOptions {
     if (Boolean(this.certFile) !== Boolean(this.keyFile)) faults.push('--tls-cert-file and --tls-private-key-file go together');
     if (!this.namespace) faults.push('--namespace must not be empty');
     if (!this.serviceName) faults.push('--service-name must not be empty');
+    if (!((goDurationMs(this.requestTimeout) ?? 0) > 0)) faults.push('--request-timeout must be a duration above 0, like 30s or 1m30s');
     if (!logLevels.includes(this.logLevel)) faults.push(`--log-level must be one of ${logLevels.join(', ')}`);
     return faults;
   }
@@ -118,6 +123,7 @@ export class ServerOptions {
       alwaysAllowPaths,
       maxInFlight,
       maxMutatingInFlight,
+      requestTimeoutMs: goDurationMs(this.requestTimeout)!,
       runLoop,
       logLevel,
       shutdownDelaySeconds,

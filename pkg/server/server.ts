@@ -10,6 +10,7 @@ import { delegatedAuthorization } from '../authorization/delegated.ts';
 import type { Log } from '../controller/log.ts';
 import { documentRoutes, notFound } from '../endpoints/document-routes.ts';
 import { servedAsCustomResource } from '../endpoints/documents/served.ts';
+import { defaultQueueLimits, FairQueue } from '../endpoints/flow/fair-queue.ts';
 import type { RequestScope } from '../endpoints/handlers/scope.ts';
 import { resourceHandler } from '../endpoints/resource-handler.ts';
 import { sendValue } from '../endpoints/respond.ts';
@@ -158,8 +159,10 @@ export class ApiServer {
         },
       ]),
     );
-    const served = (group: string, resource: string): boolean => byResource.get(resource)?.definition.group === group;
-    this.#router.use(...chain({ config: this.#config, log: this.#log, authentication: this.#authentication, authorizer, metrics: this.metrics, served }));
+    const queue = (maxInFlight: number): FairQueue => new FairQueue({ limits: { ...defaultQueueLimits, maxInFlight } });
+    const queues = { readOnly: queue(this.#config.maxInFlight), mutating: queue(this.#config.maxMutatingInFlight) };
+    this.metrics.observeQueues(queues);
+    this.#router.use(...chain({ config: this.#config, queues, log: this.#log, authentication: this.#authentication, authorizer, metrics: this.metrics }));
     this.#router.use(resourceHandler((group, groupVersion, resource) => scopes.get(`${group}/${groupVersion}/${resource}`)));
     this.#router.use(healthRoutes([{ name: 'ping', check: () => undefined }], this.#readyChecks()));
     this.#router.use(documentRoutes(strategies.map(({ definition }) => servedAsCustomResource(definition)), version));

@@ -1,52 +1,50 @@
 import type { RequestHandler, Response } from 'express';
 import { StatusError } from '../../kube/status-error.ts';
 import { contextOf } from '../context.ts';
+import type { FairQueue, Place } from '../flow/fair-queue.ts';
+import { isExempt, isWatch, requestKindOf, type RequestKind } from '../flow/flow.ts';
 import type { RequestInfo } from '../request-info.ts';
 
 export interface MaxInFlightOptions {
-  /** Requests at a time that only read; 0: as many as come. */
-  maxInFlight: number;
-  /** Requests at a time that may change something; 0: as many as come. */
-  maxMutatingInFlight: number;
+  queues: Readonly<Record<RequestKind, FairQueue>>;
   isLongRunning?: (info: RequestInfo) => boolean;
-  /** Sees the number of requests under way whenever it changes. */
-  observe?: (kind: 'reading' | 'mutating', inFlight: number) => void;
+  /** Sees each request that is turned away. */
+  onDropped?: (kind: RequestKind, info: RequestInfo) => void;
 }
 
-const readingVerbs = new Set(['get', 'list', 'watch']);
-const privilegedGroup = 'system:masters';
-
-/** Watches stay open for minutes, and cost nothing while they wait. */
-export const isWatch = ({ verb }: RequestInfo): boolean => verb === 'watch';
-
 /**
- * Answers 429 to what comes while too much is under way. Watches are not counted; `system:masters` always gets through, and is not
- * counted then.
+ * Lets so many requests in at a time; others wait their turn, each user's in a queue of its own (see FairQueue), or are answered 429. Watches are
+ * not counted, nor is what is exempt.
  */
-export const withMaxInFlight = ({ maxInFlight, maxMutatingInFlight, isLongRunning = isWatch, observe }: MaxInFlightOptions): RequestHandler => {
-  const limits = { reading: maxInFlight, mutating: maxMutatingInFlight };
-  const inFlight = { reading: 0, mutating: 0 };
-  return (_req, res, next) => {
+export const withMaxInFlight = ({ queues, isLongRunning = isWatch, onDropped = () => undefined }: MaxInFlightOptions): RequestHandler =>
+  (_req, res, next) => {
     const { requestInfo, user } = contextOf(res);
-    const kind = readingVerbs.has(requestInfo.verb) ? 'reading' : 'mutating';
-    if (isLongRunning(requestInfo) || limits[kind] === 0) return next();
+    const kind = requestKindOf(requestInfo);
+    const queue = queues[kind];
+    if (queue.limits.maxInFlight === 0 || isLongRunning(requestInfo) || isExempt(requestInfo, user)) return next();
     if (isGone(res)) return; // its close event has passed: a place taken now would never be given back
-    if (inFlight[kind] >= limits[kind]) {
-      if (user.groups.includes(privilegedGroup)) return next();
-      throw StatusError.tooManyRequests('Too many requests, please try again later.');
-    }
-    const change = (by: 1 | -1): void => {
-      inFlight[kind] += by;
-      observe?.(kind, inFlight[kind]);
+    const refuse = (): void => {
+      onDropped(kind, requestInfo);
+      next(StatusError.tooManyRequests('Too many requests, please try again later.'));
     };
-    change(1);
-    res.once('close', () => change(-1));
-    next();
+    const place = queue.enter(user.username, next, refuse);
+    if (place.state === 'over') return refuse();
+    follow(res, place);
+    if (place.state === 'executing') next();
   };
+
+/** Tells a place when the answer is complete, and when it is over. */
+const follow = (res: Response, place: Place): void => {
+  const { end } = res as { end: (...args: unknown[]) => unknown };
+  res.end = function (this: Response, ...args: unknown[]) {
+    place.answered();
+    return end.apply(this, args);
+  } as Response['end'];
+  res.once('close', () => place.over());
 };
 
 /** Whether the client, or the answer, is over. */
-const isGone = (res: Response): boolean => {
+export const isGone = (res: Response): boolean => {
   const { stream } = res as { stream?: { destroyed: boolean; closed: boolean } };
   return res.closed || res.destroyed || stream?.destroyed === true || stream?.closed === true;
 };

@@ -31,11 +31,13 @@ export interface Served {
 }
 
 export interface Connection {
-  ask(method: string, path: string, lines?: Lines, signal?: AbortSignal): Promise<Answer>;
+  /** @param endless the body, and with it the request, does not come to its end */
+  ask(method: string, path: string, lines?: Lines, signal?: AbortSignal, endless?: boolean): Promise<Answer>;
   close(): void;
 }
 
 const asStatus: ErrorRequestHandler = (error: unknown, _req, res, _next) => {
+  if (res.headersSent) return void res.destroy();
   const { status } = error instanceof StatusError ? error : StatusError.internal(String(error));
   res.writeHead(status.code ?? 500, { 'content-type': 'application/json' }).end(JSON.stringify(status));
 };
@@ -71,9 +73,10 @@ export const connectTo = (protocol: Protocol, options: { port: number; servernam
     : overHttp1(new https.Agent({ ...options, host: '127.0.0.1', keepAlive: true, maxSockets: 8 }), options.port);
 
 const overHttp1 = (agent: https.Agent, port: number): Connection => ({
-  async ask(method, path, lines = [], signal) {
+  async ask(method, path, lines = [], signal, endless = false) {
     const request = https.request({ agent, method, path, port, host: '127.0.0.1', headers: ['host', 'localhost', ...lines] as never, signal });
-    request.end();
+    if (endless) request.flushHeaders();
+    else request.end();
     const [response] = (await once(request, 'response')) as [import('node:http').IncomingMessage];
     return { status: response.statusCode ?? 0, headers: response.headers, body: parse(await response.toArray()) };
   },
@@ -83,11 +86,11 @@ const overHttp1 = (agent: https.Agent, port: number): Connection => ({
 const overHttp2 = (session: ClientHttp2Session): Connection => {
   session.on('error', () => undefined);
   return {
-    async ask(method, path, lines = [], signal) {
+    async ask(method, path, lines = [], signal, endless = false) {
       const headers: [string, string][] = [];
       for (let at = 0; at < lines.length; at += 2) headers.push([lines[at]!.toLowerCase(), lines[at + 1]!]);
       const raw = [':method', method, ':path', path, ...headers.flat()];
-      const stream = session.request(raw as unknown as OutgoingHttpHeaders, { endStream: true, signal });
+      const stream = session.request(raw as unknown as OutgoingHttpHeaders, { endStream: !endless, signal });
       const [answered] = (await once(stream, 'response')) as [Record<string, unknown>];
       return { status: Number(answered[':status']), headers: answered, body: parse((await stream.toArray()) as Buffer[]) };
     },

@@ -47,12 +47,17 @@ export const attributesOf = (
   };
 };
 
+/** As the kube-apiserver gives a write, whatever the request itself may take. */
+const storageTimeoutMs = 34_000;
+
 /** Aborts when the client goes away before the answer is written, or after the time that a request may take. */
-export const requestSignal = (response: Response, timeoutMs = 34_000): AbortSignal => {
+export const requestSignal = (response: Response, timeoutMs = storageTimeoutMs): AbortSignal => {
+  const context = contextOf(response);
   const controller = new AbortController();
-  const timer = setTimeout(() => controller.abort(new StatusError(504, 'Timeout', 'the request took too long')), timeoutMs);
+  const deadline = context.deadlines.after(timeoutMs, () => controller.abort(StatusError.timeout('request did not complete within requested timeout - context deadline exceeded')));
+  context.breakOff = (reason) => controller.abort(reason);
   response.once('close', () => {
-    clearTimeout(timer);
+    deadline.cancel();
     if (!response.writableEnded) controller.abort(new Error('the client went away'));
   });
   return controller.signal;
