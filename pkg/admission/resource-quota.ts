@@ -2,6 +2,7 @@ import type { GroupVersionKind, KubeObject } from '../../api/meta/v1/types.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { Reflector } from '../kube/reflector.ts';
 import { hasCode, StatusError } from '../kube/status-error.ts';
+import { add, exceeds, formatQuantity, parseQuantity, type Quantity } from '../quantity/quantity.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from './chain.ts';
 
 /** core/v1 ResourceQuota, as far as it is looked at. */
@@ -118,17 +119,17 @@ export const charge = ({ resource, name, kind: { group } }: Charged, quota: Reso
   if (limit === undefined || quota.spec?.scopes?.length || quota.spec?.scopeSelector) return undefined; // scopes are of pods
   const inUse = used?.[counted];
   if (inUse === undefined) throw StatusError.forbidden({ group, resource }, name, `status unknown for quota: ${quota.metadata.name}, resources: ${counted}`);
-  if (wholeNumber(inUse) + 1 > wholeNumber(limit)) {
+  const counting = parseQuantity(inUse);
+  if (!hasRoom(counting, limit)) {
     throw StatusError.forbidden({ group, resource }, name, `exceeded quota: ${quota.metadata.name}, requested: ${counted}=1, used: ${counted}=${inUse}, limited: ${counted}=${limit}`);
   }
-  return { ...quota, status: { ...quota.status, used: { ...used, [counted]: String(wholeNumber(inUse) + 1) } } };
+  return { ...quota, status: { ...quota.status, used: { ...used, [counted]: formatQuantity(add(counting, one)) } } };
 };
 
-const factors: Readonly<Record<string, number>> = { '': 1, k: 1e3, M: 1e6, G: 1e9, T: 1e12, P: 1e15, Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30, Ti: 2 ** 40, Pi: 2 ** 50 };
+const one = parseQuantity(1)!;
 
-/** A canonical quantity of whole things; what cannot be read leaves no room. */
-const wholeNumber = (quantity: string): number => {
-  const [, digits, suffix = ''] = /^(\d+)([kKMGTP]?i?)$/.exec(quantity) ?? [];
-  const factor = factors[suffix];
-  return digits === undefined || factor === undefined ? 0 : Number(digits) * factor;
+/** What cannot be read leaves no room. */
+const hasRoom = (inUse: Quantity | undefined, limit: string): inUse is Quantity => {
+  const most = parseQuantity(limit);
+  return inUse !== undefined && most !== undefined && !exceeds(add(inUse, one), most);
 };
