@@ -32,9 +32,9 @@ export interface ChainOptions {
 /** The only place that decides order: top to bottom, as a request meets them. */
 export const chain = ({ config, queues, log, authentication, authorizer, metrics }: ChainOptions): RequestHandler[] => [
   withPanicRecovery(log),
-  withRequestInfo(),
-  metrics.observe(),
   withAuditId(),
+  withRequestInfo(() => metrics.unreadable()),
+  metrics.observe(),
   withRequestTimeout({ timeoutMs: config.requestTimeoutMs, deadlines: new Deadlines(), onExpired: (info) => metrics.terminated(info, 504) }),
   withCacheControl(),
   withAuthentication({ ...authentication, log: (error) => log.debug({ err: error }, 'a request could not be authenticated') }),
@@ -45,10 +45,10 @@ export const chain = ({ config, queues, log, authentication, authorizer, metrics
 
 /** The one renderer of errors: a Status for the client, and for what is not the client's fault a line in the log. */
 export const errorHandler = (log: Log): ErrorRequestHandler => (error: unknown, request, response, _next) => {
-  const { requestInfo, auditId } = contextOf(response);
-  if (!(error instanceof StatusError) || error.code >= 500) {
-    log.error({ err: error, cause: (error as Error | undefined)?.cause, method: request.method, path: requestInfo?.path, auditId }, 'a request failed');
-  }
+  const { requestInfo, user, auditId } = contextOf(response);
+  const what = { err: error, method: request.method, path: requestInfo?.path, user: user?.username, auditId };
+  if (!(error instanceof StatusError) || error.code >= 500) log.error({ ...what, cause: (error as Error | undefined)?.cause }, 'a request failed');
+  else log.debug(what, 'a request was refused');
   if (response.headersSent) response.destroy();
   else sendStatus(request, response, statusOfError(error));
 };

@@ -133,6 +133,7 @@ export class Listener {
     const first = http.createServer({ maxHeaderSize: limits.headerBytes, keepAliveTimeout: 0, requestTimeout: 0, headersTimeout: 0 });
     first.maxHeadersCount = 0; // what is beyond a count would be dropped in silence, and who a request is made for with it
     first.on('request', (request: IncomingMessage, response: ServerResponse) => {
+      if (request.httpVersionMajor !== 1) return this.#refuseVersion(response);
       this.#count(request.socket, response);
       this.#apps.http1(request as never, response as never);
     });
@@ -186,6 +187,12 @@ export class Listener {
     });
     contextOf(response as unknown as Response).upgradeHead = head;
     this.#apps.http1(request as never, response as never);
+  }
+
+  /** The parser takes any version, and much behind goes by it. */
+  #refuseVersion(response: ServerResponse): void {
+    this.#onEnding('malformed');
+    response.writeHead(505, { connection: 'close', 'content-type': 'text/plain; charset=utf-8' }).end('505 HTTP Version Not Supported');
   }
 
   /** What is no HTTP, or too much of it. */

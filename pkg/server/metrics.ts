@@ -108,6 +108,11 @@ export class ServerMetrics {
     }
   }
 
+  /** Counts a request whose path cannot be read, which is all that is known of it. */
+  unreadable(): void {
+    this.#requests.inc({ verb: 'OTHER', group: '', resource: '', subresource: '', code: 400 });
+  }
+
   /** Counts each request once it is answered. */
   observe(): RequestHandler {
     return (_request, response, next) => {

@@ -100,7 +100,13 @@ export class ApiServer {
   async start(): Promise<number> {
     const certificate = (await this.#certificateFiles?.start()) ?? (await this.#temporaryCertificate());
     const { isFrontProxy } = this.#authentication;
-    const listener = new Listener(createApps(this.#router), certificate, { isFrontProxy, onEnding: (why) => this.metrics.connectionEnded(why) });
+    const listener = new Listener(createApps(this.#router), certificate, {
+      isFrontProxy,
+      onEnding: (why) => {
+        this.metrics.connectionEnded(why);
+        this.#log.debug({ why }, 'a connection was ended');
+      },
+    });
     this.#listener = listener;
     this.metrics.observeConnections((kind) => listener.connections(kind));
     this.#authentication.start();
