@@ -36,9 +36,9 @@ const start = async (): Promise<FrontAddress> => {
   const controlPlane = await ownControlPlane();
   const kubectl = new Kubectl(controlPlane.kubectlPath, controlPlane.kubeconfigPath);
   await kubectl.run(['create', '-f', '-'], { input: namespaces.map((name) => JSON.stringify({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } })).join('\n') });
+  const server = await startTenantApiserver(controlPlane, undefined);
   await kubectl.run(['create', 'clusterrole', 'fairness', '--verb=get,list', '--resource=tenantgateways.gateway.cozystack.io']);
   await kubectl.run(['create', 'clusterrolebinding', 'fairness', '--clusterrole=fairness', '--group=fairness']);
-  const server = await startTenantApiserver(controlPlane, undefined);
   const client = new KubeClient(await loadRestConfig(controlPlane.kubeconfigPath), 'fairness');
   atEnd(() => client.close());
   const subject = { names: tenantGateways, client, spec: gatewaySpec, padding: '' } as unknown as Subject;

@@ -110,6 +110,20 @@ for (const protocol of ['HTTP/1.1', 'HTTP/2'] satisfies Protocol[]) {
       assert.equal((await connection.ask('GET', tenants, user)).status, 200);
     });
 
+    it('serves what the ConfigMap holds, be it one part alone', async () => {
+      const only = (part: (key: string) => boolean): KubeObject => {
+        const whole = configMap(frontCa) as KubeObject & { data: Record<string, string> };
+        return { ...whole, data: Object.fromEntries(Object.entries(whole.data).filter(([key]) => part(key))) } as KubeObject;
+      };
+      const ofFront = served.connect(protocol, chain(front, between));
+      const ofCarol = served.connect(protocol, chain(carol));
+      const statuses = async (): Promise<number[]> => [(await ofFront.ask('GET', tenants, ['X-Remote-User', 'u'])).status, (await ofCarol.ask('GET', tenants)).status];
+      feed.replace([only((key) => key.startsWith('requestheader-'))], '2');
+      assert.deepEqual(await statuses(), [200, 401]);
+      feed.replace([only((key) => key === 'client-ca-file')], '3');
+      assert.deepEqual(await statuses(), [401, 200]);
+    });
+
     const forged = ['X-Remote-User', 'mallory', 'X-Remote-Group', 'system:masters'];
     for (const { name, certificate, lines, status, username } of [
       { name: 'forged headers without certificate', lines: forged, status: 401 },
