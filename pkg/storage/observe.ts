@@ -7,13 +7,13 @@ import type { WatchCache } from './watch-cache.ts';
  */
 export const observeCache = (cache: WatchCache, handler: ReflectorHandler): (() => void) => {
   const ended = new AbortController();
-  let unfollow = (): void => undefined;
+  let unlisten = (): void => undefined;
   const begin = (): void => {
     handler.replace(
       [...cache.list()].map((entry) => entry.object),
       String(cache.version),
     );
-    unfollow = cache.follow(cache.version, {
+    unlisten = cache.listen({
       event: ({ type, entry }) => handler.event(type, entry.object),
       progress: (version) => handler.bookmark?.(String(version)),
       closed: () => queueMicrotask(() => void (ended.signal.aborted || begin())),
@@ -22,6 +22,6 @@ export const observeCache = (cache: WatchCache, handler: ReflectorHandler): (() 
   cache.reach(0, ended.signal).then(begin, () => undefined); // rejects only when ended before
   return () => {
     ended.abort();
-    unfollow();
+    unlisten();
   };
 };

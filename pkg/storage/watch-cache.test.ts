@@ -40,7 +40,8 @@ describe('WatchCache', () => {
     cache.event('MODIFIED', object('a', 6));
     cache.event('ADDED', object('b', 7));
     const seen = collect();
-    cache.follow(6, listenerOf(seen));
+    seen.events.push(...cache.eventsAfter(6));
+    cache.listen(listenerOf(seen));
     cache.event('DELETED', object('b', 8));
     assert.deepEqual(seen.events.map(({ type, entry }) => `${type} ${entry.key} ${entry.version}`), ['ADDED n/b 7', 'DELETED n/b 8']);
   });
@@ -48,28 +49,26 @@ describe('WatchCache', () => {
   it('answers 410 to a version older than its history', () => {
     const cache = new WatchCache();
     cache.replace([], '5');
-    assert.throws(() => cache.follow(4, listenerOf(collect())), (error) => hasCode(error, 410));
+    assert.throws(() => cache.eventsAfter(4), (error) => hasCode(error, 410));
   });
 
   it('forgets the oldest events when the history is full, and says so', () => {
     const cache = new WatchCache(4);
     cache.replace([], '1');
     for (let version = 2; version <= 20; version += 1) cache.event('MODIFIED', object('a', version));
-    assert.throws(() => cache.follow(2, listenerOf(collect())), (error) => hasCode(error, 410));
-    const seen = collect();
-    cache.follow(17, listenerOf(seen));
-    assert.deepEqual(seen.events.map(({ entry }) => entry.version), [18, 19, 20]);
+    assert.throws(() => cache.eventsAfter(2), (error) => hasCode(error, 410));
+    assert.deepEqual(cache.eventsAfter(17).map(({ entry }) => entry.version), [18, 19, 20]);
   });
 
   it('ends every watch at a relist and makes up no event', () => {
     const cache = new WatchCache();
     cache.replace([object('a', 1)], '1');
     const seen = collect();
-    cache.follow(1, listenerOf(seen));
+    cache.listen(listenerOf(seen));
     cache.replace([], '9');
     assert.equal(seen.closed, 1);
     assert.deepEqual(seen.events, []);
-    assert.throws(() => cache.follow(1, listenerOf(collect())), (error) => hasCode(error, 410));
+    assert.throws(() => cache.eventsAfter(1), (error) => hasCode(error, 410));
   });
 
   it('wakes who waits for a version once a bookmark brings it', async () => {

@@ -21,8 +21,8 @@ export interface CacheListener {
   closed(): void;
 }
 
-/** How many events are kept for watches that resume and for lists at older versions. */
-const defaultHistory = 8192;
+/** How many events are kept at the least, for watches that resume or lag and for lists at older versions. */
+export const defaultHistory = 8192;
 
 /**
  * All objects of one kind as of one version, and the way they came there. Fed by a backend in the order of versions.
@@ -121,26 +121,30 @@ export class WatchCache implements ReflectorHandler {
     });
   }
 
-  /**
-   * Delivers the events after a version, those of the past before this returns, and then each as it comes.
-   * @throws StatusError 410 where the history does not reach back that far
-   */
-  follow(after: number, listener: CacheListener): () => void {
-    if (after < this.#oldest) throw StatusError.expired(`too old resource version: ${after} (${this.#oldest})`);
-    for (const event of this.#since(after)) listener.event(event);
+  /** Tells a listener each event as it comes, until the function that is returned is called. */
+  listen(listener: CacheListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
+  }
+
+  /**
+   * The events after a version, up to now.
+   * @throws StatusError 410 where the history does not reach back that far
+   */
+  eventsAfter(version: number): readonly CacheEvent[] {
+    if (version < this.#oldest) throw StatusError.expired(`too old resource version: ${version} (${this.#oldest})`);
+    let from = 0;
+    for (let to = this.#history.length; from < to; ) {
+      const middle = (from + to) >> 1;
+      if (this.#history[middle]!.entry.version > version) to = middle;
+      else from = middle + 1;
+    }
+    return this.#history.slice(from);
   }
 
   /** Ends every watch, when the server stops. */
   close(): void {
     this.#endWatches();
-  }
-
-  #since(version: number): CacheEvent[] {
-    let index = this.#history.length;
-    while (index > 0 && this.#history[index - 1]!.entry.version > version) index -= 1;
-    return this.#history.slice(index);
   }
 
   #remember(event: CacheEvent): void {

@@ -5,6 +5,14 @@ import { contextOf } from '../context.ts';
 import type { MediaType } from '../negotiation.ts';
 import { writeHead } from '../respond.ts';
 
+/** Whoever writes into a sink. Either may be called while the sink is being opened. */
+export interface SinkOwner {
+  /** Nothing waits for the reader any more, after `waiting` was large. */
+  drained(): void;
+  /** The client is gone. */
+  gone(): void;
+}
+
 /** Where a watch writes its events, each as the stream of its media type has it. */
 export interface EventSink {
   write(bytes: Buffer): void;
@@ -15,15 +23,13 @@ export interface EventSink {
   destroy(): void;
 }
 
-/**
- * Opens the answer of a watch: a WebSocket where the client asked for one, else a body that does not end.
- * @param onClose told when the client is gone
- */
-export const openSink = (request: Request, response: Response, mediaType: MediaType, onClose: () => void): EventSink =>
-  isWebSocketRequest(request, response) ? webSocketSink(request, response, mediaType, onClose) : bodySink(response, mediaType, onClose);
+/** Opens the answer of a watch: a WebSocket where the client asked for one, else a body that does not end. */
+export const openSink = (request: Request, response: Response, mediaType: MediaType, owner: SinkOwner): EventSink =>
+  isWebSocketRequest(request, response) ? webSocketSink(request, response, mediaType, owner) : bodySink(response, mediaType, owner);
 
-const bodySink = (response: Response, mediaType: MediaType, onClose: () => void): EventSink => {
-  response.once('close', onClose);
+const bodySink = (response: Response, mediaType: MediaType, owner: SinkOwner): EventSink => {
+  response.once('close', () => owner.gone());
+  response.on('drain', () => owner.drained());
   const type = mediaType === 'application/json' ? mediaType : `${mediaType};stream=watch`;
   writeHead(response, 200, { 'content-type': type, 'cache-control': 'no-cache, private' });
   response.flushHeaders?.();
@@ -54,13 +60,14 @@ const isWebSocketRequest = (request: Request, response: Response): boolean =>
 const server = new WebSocketServer({ noServer: true, handleProtocols: (offered) => [...offered][0] ?? false, perMessageDeflate: false, maxPayload: 64 * 1024 });
 
 /** JSON in text frames, protobuf in binary ones, an event each. */
-const webSocketSink = (request: Request, response: Response, mediaType: MediaType, onClose: () => void): EventSink => {
+const webSocketSink = (request: Request, response: Response, mediaType: MediaType, owner: SinkOwner): EventSink => {
   const socket = request.socket as Socket;
   response.detachSocket?.(socket); // from here on the WebSocket writes
   let sink: EventSink | undefined;
   server.handleUpgrade(request, socket, contextOf(response).upgradeHead!, (webSocket) => {
+    socket.on('drain', () => owner.drained());
     webSocket.once('close', () => {
-      onClose();
+      owner.gone();
       response.emit('close'); // filters wait for it
     });
     webSocket.on('error', () => webSocket.terminate());
@@ -75,7 +82,7 @@ const webSocketSink = (request: Request, response: Response, mediaType: MediaTyp
     };
   });
   if (sink) return sink;
-  onClose(); // the handshake was refused, and answered
+  owner.gone(); // the handshake was refused, and answered
   return { write: () => undefined, waiting: 0, end: () => undefined, destroy: () => undefined };
 };
 
