@@ -1,17 +1,9 @@
-import type { GroupVersionKind, KubeObject } from '../../api/meta/v1/types.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { Reflector } from '../kube/reflector.ts';
 import { hasCode, StatusError } from '../kube/status-error.ts';
-import { add, exceeds, formatQuantity, parseQuantity, type Quantity } from '../quantity/quantity.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from './chain.ts';
-
-/** core/v1 ResourceQuota, as far as it is looked at. */
-export interface ResourceQuota extends KubeObject {
-  spec?: { scopes?: string[]; scopeSelector?: object };
-  status?: { hard?: Record<string, string>; used?: Record<string, string> };
-}
-
-const attempts = 5;
+import { charge, type ResourceQuota } from './quota-charge.ts';
+import { QuotaPlaces, type QuotaStatus } from './quota-places.ts';
 
 /**
  * Enforces `count/<plural>.<group>` of ResourceQuotas, which the kube-apiserver counts for aggregated resources and does not
@@ -25,6 +17,8 @@ export class ResourceQuotaAdmission implements AdmissionPlugin {
   readonly #reflector: Reflector<ResourceQuota>;
   /** By namespace and name; undefined until all were seen. */
   #quotas: Map<string, Map<string, ResourceQuota>> | undefined;
+  /** By uid, of quotas that were charged. */
+  readonly #places = new Map<string, QuotaPlaces>();
 
   constructor(client: KubeClient, onError: (error: unknown) => void) {
     this.#client = client;
@@ -34,10 +28,13 @@ export class ResourceQuotaAdmission implements AdmissionPlugin {
         replace: (items) => {
           this.#quotas = new Map();
           for (const item of items) this.#keep(item);
+          const uids = new Set(items.map(({ metadata }) => metadata.uid));
+          for (const uid of this.#places.keys()) if (!uids.has(uid)) this.#places.delete(uid);
         },
         event: (type, item) => {
-          if (type === 'DELETED') this.#quotas?.get(item.metadata.namespace!)?.delete(item.metadata.name!);
-          else this.#keep(item);
+          if (type !== 'DELETED') return this.#keep(item);
+          this.#quotas?.get(item.metadata.namespace!)?.delete(item.metadata.name!);
+          this.#places.delete(item.metadata.uid!);
         },
       },
     );
@@ -58,78 +55,52 @@ export class ResourceQuotaAdmission implements AdmissionPlugin {
   /** @throws StatusError 403 where a quota is used up, 503 before all quotas were seen */
   async validate(attributes: AdmissionAttributes): Promise<void> {
     if (!this.#quotas) throw StatusError.unavailable('the resource quotas are being read; try again');
-    const quotas = Array.from(this.#quotas.get(attributes.namespace)?.values() ?? []); // which a charge changes
-    for (const quota of quotas) await this.#charge(attributes, quota);
-  }
-
-  async #charge(attributes: AdmissionAttributes, seen: ResourceQuota): Promise<void> {
-    let quota = seen;
-    for (let attempt = 1; ; attempt += 1) {
-      const charged = charge(attributes, quota);
-      if (!charged || attributes.dryRun) return;
-      try {
-        const written = await this.#write(charged);
-        attributes.undo.push(() => this.#giveBack(written, quota.status));
-        return;
-      } catch (error) {
-        if (hasCode(error, 404)) return; // the quota is gone, and asks for nothing
-        if (!hasCode(error, 409) || attempt === attempts) throw error;
-      }
-      const live = await this.#client.json<ResourceQuota>({ path: pathOf(quota) }).catch((error: unknown) => {
-        if (hasCode(error, 404)) return undefined;
-        throw error;
-      });
-      if (!live) return;
-      quota = live;
+    const quotas = Array.from(this.#quotas.get(attributes.namespace)?.values() ?? []).filter((quota) => charge(attributes, quota)); // all refuse before one is written
+    if (attributes.dryRun) return;
+    for (const quota of quotas) {
+      const giveBack = await this.#placesIn(quota).take(attributes);
+      if (giveBack) attributes.undo.push(giveBack);
     }
   }
 
-  /** Only if nobody has written since: somebody who counted anew has given the place back already. */
-  async #giveBack(written: ResourceQuota, status: ResourceQuota['status']): Promise<void> {
-    await this.#write({ ...written, status });
+  #placesIn({ metadata }: ResourceQuota): QuotaPlaces {
+    const uid = metadata.uid!;
+    let places = this.#places.get(uid);
+    if (!places) this.#places.set(uid, (places = new QuotaPlaces(this.#statusOf(uid, metadata.namespace!, metadata.name!))));
+    return places;
   }
 
-  /** The status of a quota, at the version that it has. */
-  async #write(quota: ResourceQuota): Promise<ResourceQuota> {
-    const written = await this.#client.json<ResourceQuota>({ method: 'PUT', path: `${pathOf(quota)}/status`, body: quota });
-    this.#keep(written);
-    return written;
+  #statusOf(uid: string, namespace: string, name: string): QuotaStatus {
+    const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/resourcequotas/${encodeURIComponent(name)}`;
+    return {
+      known: () => {
+        const quota = this.#quotas?.get(namespace)?.get(name);
+        return quota?.metadata.uid === uid ? quota : undefined;
+      },
+      read: async () => {
+        try {
+          return await this.#client.json<ResourceQuota>({ path });
+        } catch (error) {
+          if (hasCode(error, 404)) return undefined;
+          throw error;
+        }
+      },
+      write: async (quota) => {
+        const written = await this.#client.json<ResourceQuota>({ method: 'PUT', path: `${path}/status`, body: quota });
+        this.#keep(written);
+        return written;
+      },
+    };
   }
 
   #keep(quota: ResourceQuota): void {
     const { namespace = '', name = '' } = quota.metadata;
     const ofNamespace = this.#quotas?.get(namespace) ?? new Map<string, ResourceQuota>();
+    const held = ofNamespace.get(name);
+    if (held?.metadata.uid === quota.metadata.uid && versionOf(held!) > versionOf(quota)) return; // what was written here is told late by the watch
     ofNamespace.set(name, quota);
     this.#quotas?.set(namespace, ofNamespace);
   }
 }
 
-const pathOf = ({ metadata: { namespace, name } }: KubeObject): string => `/api/v1/namespaces/${encodeURIComponent(namespace!)}/resourcequotas/${encodeURIComponent(name!)}`;
-
-type Charged = Pick<AdmissionAttributes, 'resource' | 'name'> & { kind: Pick<GroupVersionKind, 'group'> };
-
-/**
- * The quota with one more of the resource in use, or undefined where it says nothing of it.
- * @throws StatusError 403 where there is no room, in the kube-apiserver's words
- */
-export const charge = ({ resource, name, kind: { group } }: Charged, quota: ResourceQuota): ResourceQuota | undefined => {
-  const counted = `count/${resource}.${group}`;
-  const { hard, used } = quota.status ?? {};
-  const limit = hard?.[counted];
-  if (limit === undefined || quota.spec?.scopes?.length || quota.spec?.scopeSelector) return undefined; // scopes are of pods
-  const inUse = used?.[counted];
-  if (inUse === undefined) throw StatusError.forbidden({ group, resource }, name, `status unknown for quota: ${quota.metadata.name}, resources: ${counted}`);
-  const counting = parseQuantity(inUse);
-  if (!hasRoom(counting, limit)) {
-    throw StatusError.forbidden({ group, resource }, name, `exceeded quota: ${quota.metadata.name}, requested: ${counted}=1, used: ${counted}=${inUse}, limited: ${counted}=${limit}`);
-  }
-  return { ...quota, status: { ...quota.status, used: { ...used, [counted]: formatQuantity(add(counting, one)) } } };
-};
-
-const one = parseQuantity(1)!;
-
-/** What cannot be read leaves no room. */
-const hasRoom = (inUse: Quantity | undefined, limit: string): inUse is Quantity => {
-  const most = parseQuantity(limit);
-  return inUse !== undefined && most !== undefined && !exceeds(add(inUse, one), most);
-};
+const versionOf = ({ metadata }: ResourceQuota): number => Number(metadata.resourceVersion);

@@ -2,14 +2,13 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { startServer } from '../../cmd/tenant-apiserver/run.ts';
 import { Kubectl } from '../../hack/local/kubectl.ts';
-import { serverProcess, waitAvailable } from '../../hack/local/product.ts';
 import { freePorts } from '../../hack/controlplane/ports.ts';
 import { silentLog } from '../../pkg/controller/log.ts';
 import { customResourceDefinition } from '../../pkg/endpoints/documents/crd.ts';
 import { createAuthority } from '../../pkg/server/certificates.ts';
 import { ServerOptions } from '../../pkg/server/options.ts';
 import { cleanupFinalizer } from '../../pkg/tenant/names.ts';
-import { ownCluster, type Cluster } from '../integration/cluster.ts';
+import { quietCluster, type Cluster } from '../integration/cluster.ts';
 import { atEnd } from '../lifecycle.ts';
 import { eventually } from '../poll.ts';
 import { gadgets, gadgetStrategy } from './gadget.ts';
@@ -30,8 +29,7 @@ export const contractWorld = (): Promise<World> => {
 };
 
 const build = async (): Promise<World> => {
-  const cluster = await ownCluster();
-  await withoutLoop(cluster);
+  const cluster = await quietCluster();
   const [, , { port: replicaPort }] = await Promise.all([installTwins(cluster), serveGadgets(cluster), cluster.startReplica(['--run-loop=false'])]);
   await eventually('all kinds are served', async () => {
     const definitions = Object.values(kinds).flatMap((definition) => [definition, twinOf(definition)]);
@@ -43,15 +41,6 @@ const build = async (): Promise<World> => {
   const body = { apiVersion: `${group}/${version}`, kind, metadata: { name: 'probe' } };
   await eventually('the finalizer policy knows the twins', async () => (await cluster.controlPlane.request({ method: 'POST', path: `/apis/${group}/${version}/namespaces/default/${plural}?dryRun=All`, body })).status === 201);
   return { cluster, replicaPort };
-};
-
-/** The loop would write statuses that the twins do not get. It has issued the serving certificate, and is not needed any more. */
-const withoutLoop = async ({ controlPlane, server, port, serverKubeconfig }: Cluster): Promise<void> => {
-  await server.stop();
-  const quiet = serverProcess({ controlPlane, port, kubeconfig: serverKubeconfig, logFile: path.join(controlPlane.directory, 'logs', 'tenant-apiserver-quiet.log'), args: ['--run-loop=false'] });
-  atEnd(() => quiet.stop('SIGKILL'));
-  await quiet.start();
-  await waitAvailable(controlPlane);
 };
 
 /** The finalizer that our admission gives a Tenant, given to its twin by the kube-apiserver's own admission. */
@@ -81,7 +70,8 @@ const finalizerPolicy = (): object[] => {
   ];
 };
 
-const installTwins = async ({ kubectl }: Cluster): Promise<void> => {
+/** The twins of our kinds, each a custom resource that the kube-apiserver serves. */
+export const installTwins = async ({ kubectl }: Cluster): Promise<void> => {
   const crds = Object.values(kinds).map((definition) => customResourceDefinition(twinOf(definition)));
   await apply(kubectl, [...crds, ...finalizerPolicy()]);
   await kubectl.run(['wait', '--for=condition=Established', '--timeout=60s', ...crds.map(({ metadata }) => `crd/${metadata.name}`)], { timeoutMs: 70_000 });

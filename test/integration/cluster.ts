@@ -31,6 +31,18 @@ export const sharedCluster = (): Promise<Cluster> => {
 /** A cluster for tests that stop servers. */
 export const ownCluster = async (): Promise<Cluster> => clusterOn(await ownControlPlane());
 
+/** A cluster for tests that compare: its server has issued the serving certificate, and writes nothing to objects any more. */
+export const quietCluster = async (): Promise<Cluster> => {
+  const cluster = await ownCluster();
+  const { controlPlane, port, serverKubeconfig: kubeconfig } = cluster;
+  await cluster.server.stop();
+  const server = serverProcess({ controlPlane, port, kubeconfig, logFile: path.join(controlPlane.directory, 'logs', 'tenant-apiserver-quiet.log'), args: ['--run-loop=false'] });
+  atEnd(() => server.stop('SIGKILL'));
+  await server.start();
+  await waitAvailable(controlPlane);
+  return { ...cluster, server };
+};
+
 const clusterOn = async (controlPlane: ControlPlane): Promise<Cluster> => {
   const [port] = (await freePorts(1)) as [number];
   await installProduct(controlPlane, port);

@@ -1,7 +1,7 @@
 import { describe, it } from 'mocha';
 import assert from 'node:assert/strict';
 import { hasCode } from '../kube/status-error.ts';
-import { charge, type ResourceQuota } from './resource-quota.ts';
+import { charge, type ResourceQuota } from './quota-charge.ts';
 
 const counted = 'count/tenants.apps.cozystack.io';
 const tenant = { resource: 'tenants', name: 'acme', kind: { group: 'apps.cozystack.io' } };
