@@ -46,6 +46,7 @@ export class ControlPlane {
   /** The front proxy: what aggregated servers see as the client, and the authority behind it. */
   readonly frontProxy: { readonly authority: Authority; readonly client: KeyPair; readonly allowedName: string };
   readonly #children: Readonly<Record<Part, Child>>;
+  readonly #etcdPort: number;
 
   /** Resolves once kube-apiserver and kube-controller-manager report ready. Throws with the tail of the log at fault. */
   static async start(options: ControlPlaneOptions): Promise<ControlPlane> {
@@ -81,6 +82,7 @@ export class ControlPlane {
   private constructor(layout: Layout, pki: Pki, components: Components, options: ControlPlaneOptions) {
     const { directory, ports } = layout;
     this.directory = directory;
+    this.#etcdPort = ports.etcd;
     this.url = `https://127.0.0.1:${ports.apiserver}`;
     this.caPem = pki.servers.certPem;
     this.kubeconfigPath = path.join(directory, 'kubeconfig');
@@ -128,6 +130,18 @@ export class ControlPlane {
   /** Starts a stopped part again, with the same port and data; resolves once it is ready. */
   startComponent(part: Part): Promise<void> {
     return this.#children[part].start();
+  }
+
+  /** Has etcd forget all versions but the newest, as the kube-apiserver does with what is older than five minutes. @returns the newest */
+  async compact(): Promise<number> {
+    const ask = async (probe: string, body: object): Promise<{ header?: { revision: string } }> => {
+      const answer = await call({ url: `http://127.0.0.1:${this.#etcdPort}`, credentials: { anonymous: true } }, { method: 'POST', path: `/v3/kv/${probe}`, body });
+      if (answer.status !== 200) throw new Error(`etcd: ${probe}: ${answer.status} ${answer.text}`);
+      return answer.json();
+    };
+    const revision = (await ask('range', { key: 'AA==' })).header!.revision;
+    await ask('compaction', { revision, physical: true });
+    return Number(revision);
   }
 
   /** The process of a part, undefined while it is stopped. */

@@ -49,9 +49,11 @@ export class StatusError extends Error {
     return this.status.reason ?? '';
   }
 
-  /** An error around a Status that another server gave. */
-  static of(status: Status, cause?: unknown): StatusError {
-    return new StatusError(status.code ?? 500, (status.reason ?? '') as StatusReason, status.message ?? 'unknown', status.details, cause);
+  /** An error around a Status that another server gave, with its metadata: an expired list goes on with a token in there. */
+  static of({ code, reason, message, details, metadata }: Status, cause?: unknown): StatusError {
+    const error = new StatusError(code ?? 500, (reason ?? '') as StatusReason, message ?? 'unknown', details, cause);
+    if (metadata) error.status.metadata = metadata;
+    return error;
   }
 
   static badRequest(message: string, cause?: unknown): StatusError {

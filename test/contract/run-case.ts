@@ -18,7 +18,8 @@ export const runCase = async ({ steps }: Case, run: Run): Promise<Answer[]> => {
   return answers;
 };
 
-const runSteps = async (steps: readonly Step[], run: Run, answers: Answer[]): Promise<void> => {
+/** Carries out further steps, which may name the answers so far, and adds theirs. */
+export const runSteps = async (steps: readonly Step[], run: Run, answers: Answer[]): Promise<void> => {
   for (const step of steps) {
     if (isWatch(step)) await runWatch(step, run, answers);
     else answers.push(await sendUntil(step, run, answers));

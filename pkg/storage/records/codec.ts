@@ -1,6 +1,6 @@
 import type { KubeObject, ManagedFieldsEntry, Status } from '../../../api/meta/v1/types.ts';
 import { apiVersionOf } from '../../../api/resource.ts';
-import { StatusError, type StatusReason } from '../../kube/status-error.ts';
+import { StatusError } from '../../kube/status-error.ts';
 import type { ResourceNames } from '../names.ts';
 
 /**
@@ -26,8 +26,7 @@ export const recordCodec = (virtual: ResourceNames, record: ResourceNames): Reco
     toVirtualStatus,
     toVirtualError: (error) => {
       if (!(error instanceof StatusError)) return error;
-      const { code, reason, message, details } = toVirtualStatus(error.status);
-      return new StatusError(code ?? 500, (reason ?? '') as StatusReason, message ?? '', details, error);
+      return StatusError.of(toVirtualStatus(error.status), error);
     },
   };
 };
