@@ -1,34 +1,23 @@
 import assert from 'node:assert/strict';
-import type { Child } from '../../hack/controlplane/child.ts';
 import type { KubeClient } from '../../pkg/kube/client.ts';
-import { makeNamespace, sharedCluster, type Cluster } from './cluster.ts';
-import { clientAt, clientsOf, create, tenantNamed, tenantPath, tenantRecordNamed, tenantRecordPath, type Clients } from './client.ts';
+import { create, tenantNamed, tenantPath, tenantRecordNamed, tenantRecordPath, type Clients } from './client.ts';
 import { change, insist, lastName, missOf, reads, type Change, type Reader, type Writer } from './freshness-trials.ts';
+import { sharedStoreWorld, type StoreWorld } from './store-world.ts';
 
 const trials = 2000;
 const workers = 32;
 
 describe('freshness', () => {
-  let cluster: Cluster;
+  let world: StoreWorld;
   let clients: Clients;
-  let replica: { port: number; replica: Child };
   let replicaClient: KubeClient;
   let namespace: string;
   before(async function () {
     this.timeout(20 * 60_000); // the components may have to be built
-    cluster = await sharedCluster();
-    clients = await clientsOf(cluster);
-    replica = await cluster.startReplica(['--run-loop=false']);
-    replicaClient = clientAt(replica.port, cluster.controlPlane.admin);
-    namespace = await makeNamespace(cluster, 'fresh');
+    ({ clients, replicaClient, namespace } = world = await sharedStoreWorld('fresh'));
     await create(clients.front, tenantPath(namespace), tenantNamed(lastName));
   });
-  after(async () => {
-    await clients?.front.request({ method: 'DELETE', path: `/api/v1/namespaces/${namespace}` });
-    replicaClient?.close();
-    clients?.close();
-    await replica?.replica.stop();
-  });
+  after(() => world?.leave());
 
   it(`shows in ${trials} lists and watches each write that was acknowledged before they began`, async function () {
     this.timeout(600_000); // half a minute where nothing else runs; how long is not what this is about

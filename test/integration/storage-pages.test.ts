@@ -1,35 +1,30 @@
 import assert from 'node:assert/strict';
-import type { Child } from '../../hack/controlplane/child.ts';
 import type { KubeList } from '../../api/meta/v1/types.ts';
 import type { KubeClient, Query } from '../../pkg/kube/client.ts';
-import { makeNamespace, sharedCluster, type Cluster } from './cluster.ts';
-import { clientAt, clientsOf, create, patch, tenantNamed, tenantPath, tenantRecordNamed, tenantRecordPath, type Clients } from './client.ts';
+import type { Cluster } from './cluster.ts';
+import { clientAt, create, patch, tenantNamed, tenantPath, tenantRecordNamed, tenantRecordPath, type Clients } from './client.ts';
+import { sharedStoreWorld, type StoreWorld } from './store-world.ts';
 
 const objects = 40;
 
 describe('pages of a list', () => {
   let cluster: Cluster;
+  let world: StoreWorld;
   let clients: Clients;
-  let replica: { port: number; replica: Child };
   let replicaClient: KubeClient;
   let namespaces: string[];
   before(async function () {
     this.timeout(20 * 60_000); // the components may have to be built
-    cluster = await sharedCluster();
-    clients = await clientsOf(cluster);
-    replica = await cluster.startReplica(['--run-loop=false']);
-    replicaClient = clientAt(replica.port, cluster.controlPlane.admin);
-    const prefix = await makeNamespace(cluster, 'pages');
+    ({ cluster, clients, replicaClient } = world = await sharedStoreWorld('pages'));
+    const { namespace: prefix } = world;
     namespaces = [prefix, `${prefix}-a`]; // `pages-1-1-a/…` comes before `pages-1-1/…`, as bytes
     await create(clients.front, '/api/v1/namespaces', { metadata: { name: namespaces[1] } });
     await Promise.all(Array.from({ length: objects }, (_, index) =>
       create(clients.front, tenantPath(namespaces[index % 2]), tenantNamed(`t${index}`, { labels: { pages: prefix, odd: String(index % 3 === 1) } }))));
   });
   after(async () => {
-    for (const namespace of namespaces ?? []) await clients.front.request({ method: 'DELETE', path: `/api/v1/namespaces/${namespace}` });
-    replicaClient?.close();
-    clients?.close();
-    await replica?.replica.stop();
+    if (namespaces) await clients.front.request({ method: 'DELETE', path: `/api/v1/namespaces/${namespaces[1]}` });
+    await world?.leave();
   });
 
   const linesOf = ({ items }: KubeList): string[] => items.map(({ metadata }) => `${metadata.namespace}/${metadata.name} ${metadata.resourceVersion}`);

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
-import type { Child } from '../../hack/controlplane/child.ts';
 import { tenants } from '../../api/apps/v1alpha1/tenant.ts';
 import type { KubeObject, KubeList } from '../../api/meta/v1/types.ts';
 import { tenantRecords } from '../../api/records/v1alpha1/records.ts';
 import type { KubeClient, Query } from '../../pkg/kube/client.ts';
 import { recordCodec } from '../../pkg/storage/records/codec.ts';
 import { eventually } from '../poll.ts';
-import { makeNamespace, sharedCluster, type Cluster } from './cluster.ts';
-import { clientAt, clientsOf, create, patch, tenantNamed, tenantPath, tenantRecordNamed, tenantRecordPath, Watch, type Clients, type WatchEvent } from './client.ts';
+import { create, patch, tenantNamed, tenantPath, tenantRecordNamed, tenantRecordPath, Watch, type Clients, type WatchEvent } from './client.ts';
+import { sharedStoreWorld, type StoreWorld } from './store-world.ts';
 
 const codec = recordCodec(tenants, tenantRecords);
 const writers = 8;
@@ -15,9 +14,8 @@ const roundsPerWriter = 12;
 
 // What the records' own watch tells is the truth: a watch on tenants must tell the same in other words.
 describe('watch on virtual objects', () => {
-  let cluster: Cluster;
+  let world: StoreWorld;
   let clients: Clients;
-  let replica: { port: number; replica: Child };
   let replicaClient: KubeClient;
   let namespace: string;
   let began: string;
@@ -27,11 +25,7 @@ describe('watch on virtual objects', () => {
   let quiet: Watch;
   before(async function () {
     this.timeout(20 * 60_000); // the components may have to be built
-    cluster = await sharedCluster();
-    clients = await clientsOf(cluster);
-    replica = await cluster.startReplica(['--run-loop=false']);
-    replicaClient = clientAt(replica.port, cluster.controlPlane.admin);
-    namespace = await makeNamespace(cluster, 'watched');
+    ({ clients, replicaClient, namespace } = world = await sharedStoreWorld('watched'));
     began = await version();
     watches = await Promise.all(
       [
@@ -57,10 +51,7 @@ describe('watch on virtual objects', () => {
   after(async () => {
     quiet?.close();
     for (const { truth, told } of watches ?? []) for (const watch of [truth, ...told.map((one) => one.watch)]) watch.close();
-    await clients?.front.request({ method: 'DELETE', path: `/api/v1/namespaces/${namespace}` });
-    replicaClient?.close();
-    clients?.close();
-    await replica?.replica.stop();
+    await world?.leave();
   });
 
   const version = async (): Promise<string> => (await clients.front.json<KubeList>({ path: tenantPath(namespace) })).metadata.resourceVersion!;

@@ -15,11 +15,13 @@ const measured: Record<string, number> = {
   'garbage-collection.test.ts': 230,
   'garbage-collection-namespaces.test.ts': 150,
   'contract.test.ts': 150,
+  'expiry.test.ts': 150,
+  'watch-storm.test.ts': 120,
 };
 const usual = 90;
 
 /** Whether a file needs a control plane, and so goes to a lane. */
-export const isForLanes = (file: string): boolean => /(^|\/)(integration|contract)\//.test(file);
+export const isForLanes = (file: string): boolean => /(^|\/)(integration|contract|heavy)\//.test(file);
 
 /**
  * Files that share a control plane run in one process, which starts it once; each other one has a process of its own.
@@ -29,7 +31,7 @@ export const jobsOf = async (root: string, files: readonly string[]): Promise<Jo
   const jobs = new Map<string, Job>();
   for (const file of files) {
     const text = await readFile(path.join(root, file), 'utf8');
-    const key = /\bsharedTwin\b/.test(text) ? 'twins' : /\bshared(ControlPlane|Cluster)\b/.test(text) ? 'shared' : /\bcontractWorld\b/.test(text) ? 'contract' : file;
+    const key = /\bsharedTwin\b/.test(text) ? 'twins' : /\bshared(ControlPlane|Cluster|StoreWorld)\b/.test(text) ? 'shared' : /\bcontractWorld\b/.test(text) ? 'contract' : file;
     const job = jobs.get(key) ?? { files: [], seconds: 0 };
     job.files.push(file);
     job.seconds += measured[path.basename(file)] ?? usual;
