@@ -45,8 +45,15 @@ const shared = (entry: CacheEntry, form: string, make: () => Buffer): Buffer => 
   let lines = lastLines.get(entry);
   if (!lines) lastLines.set(entry, (lines = new Map()));
   let bytes = lines.get(form);
-  if (!bytes) lines.set(form, (bytes = make()));
+  if (!bytes) lines.set(form, (bytes = unpooled(make())));
   return bytes;
+};
+
+/** Bytes that stay must not be a slice of Node's buffer pool: they would keep 64 KiB of it each. */
+const unpooled = (bytes: Buffer): Buffer => {
+  const own = Buffer.allocUnsafeSlow(bytes.length);
+  bytes.copy(own);
+  return own;
 };
 
 const tableEncoder = (

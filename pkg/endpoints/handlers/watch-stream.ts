@@ -7,7 +7,7 @@ import { selectedEvent, type EventEncoder } from './watch-events.ts';
 /** Bytes that wait for a reader before its watch stops to write, and reads on from the cache once they are gone. */
 const highWaterBytes = 1024 * 1024;
 /** A watch that is further behind is ended, as the kube-apiserver ends a slow one: the history would soon leave it behind. */
-const maxEventsBehind = defaultHistory / 2;
+const maxEventsBehind = defaultHistory / 4;
 /** How long a reader gets for what was written before the end. */
 const closingMs = 10_000;
 
