@@ -6,7 +6,7 @@ import { crdDocuments, crdSets } from '../hack/crds/crds.ts';
  * where nothing was prepared, and a second otherwise.
  */
 export const prepare = async (files: readonly string[], log: (line: string) => void): Promise<void> => {
-  if (!files.some((file) => /^test\/(integration|contract)\//.test(file))) return;
+  if (!files.some((file) => /^test\/(integration|contract|heavy)\//.test(file))) return;
   await findComponents({ log });
   for (const set of crdSets) await crdDocuments(set);
 };

@@ -132,16 +132,17 @@ export class ControlPlane {
     return this.#children[part].start();
   }
 
-  /** Has etcd forget all versions but the newest, as the kube-apiserver does with what is older than five minutes. @returns the newest */
-  async compact(): Promise<number> {
-    const ask = async (probe: string, body: object): Promise<{ header?: { revision: string } }> => {
-      const answer = await call({ url: `http://127.0.0.1:${this.#etcdPort}`, credentials: { anonymous: true } }, { method: 'POST', path: `/v3/kv/${probe}`, body });
-      if (answer.status !== 200) throw new Error(`etcd: ${probe}: ${answer.status} ${answer.text}`);
-      return answer.json();
-    };
-    const revision = (await ask('range', { key: 'AA==' })).header!.revision;
-    await ask('compaction', { revision, physical: true });
-    return Number(revision);
+  /** Has etcd forget all versions but the newest, as the kube-apiserver does with what is older than five minutes. */
+  async compact(): Promise<void> {
+    const { header: { revision } } = await this.etcd<{ header: { revision: string } }>('range', { key: Buffer.from('/').toString('base64') });
+    await this.etcd('compaction', { revision, physical: true });
+  }
+
+  /** A request to etcd's key-value service, past the kube-apiserver; keys and values are base64. Throws unless it is answered with 200. */
+  async etcd<T>(operation: 'range' | 'put' | 'compaction', body: object): Promise<T> {
+    const answer = await fetch(`http://127.0.0.1:${this.#etcdPort}/v3/kv/${operation}`, { method: 'POST', body: JSON.stringify(body) });
+    if (!answer.ok) throw new Error(`etcd: ${operation}: ${answer.status} ${await answer.text()}`);
+    return (await answer.json()) as T;
   }
 
   /** The process of a part, undefined while it is stopped. */

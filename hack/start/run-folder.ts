@@ -14,6 +14,10 @@ export interface Origin {
 
 const layout = 1;
 
+/** What this process has to remove at its end. One listener for all: Node warns about many. */
+const locks = new Set<string>();
+const removeLocks = (): void => locks.forEach((lock) => rmSync(lock, { force: true }));
+
 /** Where data, kubeconfig, kubectl and logs of `npm start` lie; one process at a time has it. */
 export class RunFolder {
   readonly directory: string;
@@ -34,7 +38,8 @@ export class RunFolder {
       await setTimeout(20);
       if (written && (await readJson<ProcessMark>(lock))?.pid === process.pid) break;
     }
-    process.once('exit', () => rmSync(lock, { force: true }));
+    locks.add(lock);
+    process.off('exit', removeLocks).once('exit', removeLocks);
     const folder = new RunFolder(directory, await exists(path.join(directory, 'etcd')));
     await folder.#endLeftovers(log);
     await folder.#keepFormerLogs();
