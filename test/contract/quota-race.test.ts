@@ -19,7 +19,7 @@ describe('a quota under many creates at once', () => {
   let replica: KubeClient;
 
   before(async function () {
-    this.timeout(180_000);
+    this.timeout(20 * 60_000); // the components may have to be built
     const { cluster, replicaPort } = await contractWorld();
     clients = await clientsOf(cluster);
     replica = clientAt(replicaPort, cluster.controlPlane.admin);

@@ -13,7 +13,7 @@ describe('bad input is refused as the kube-apiserver refuses it', () => {
   let pid: number | undefined;
 
   before(async function () {
-    this.timeout(120_000);
+    this.timeout(20 * 60_000); // the components may have to be built
     twin = await sharedTwin();
     pid = twin.cluster.server.pid;
     namespace = await makeNamespace(twin.cluster, 'bad-input');

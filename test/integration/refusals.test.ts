@@ -17,7 +17,7 @@ describe('what only we refuse, and where', () => {
   const collection = (of = namespace): string => `/apis/${apiVersion}/namespaces/${of}/tenants`;
 
   before(async function () {
-    this.timeout(120_000);
+    this.timeout(20 * 60_000); // the components may have to be built
     twin = await sharedTwin();
     pid = twin.cluster.server.pid;
     namespace = await makeNamespace(twin.cluster, 'gate');

@@ -21,7 +21,8 @@ class Reader implements EventSink {
   waiting = 0;
   most = 0;
   state: 'open' | 'ended' | 'destroyed' = 'open';
-  #sent: Buffer[] = [];
+  /** Each event's type, with the object's name and version, or the code of an error. */
+  readonly told: string[] = [];
   #owner: SinkOwner | undefined;
 
   readonly open = (owner: SinkOwner): EventSink => {
@@ -31,7 +32,8 @@ class Reader implements EventSink {
 
   write(bytes: Buffer): void {
     assert.equal(this.state, 'open', 'nothing is written after the end');
-    this.#sent.push(bytes);
+    const { type, object: { metadata, code } } = JSON.parse(bytes.toString().replace(/x{2,}/, '')) as { type: string; object: KubeObject & { code?: number } };
+    this.told.push(`${type} ${metadata.name ?? ''}@${code ?? metadata.resourceVersion}`);
     this.waiting += bytes.length;
     this.most = Math.max(this.most, this.waiting);
   }
@@ -51,10 +53,6 @@ class Reader implements EventSink {
 
   leave(): void {
     this.#owner!.gone();
-  }
-
-  get told(): string[] {
-    return this.#sent.map((line) => JSON.parse(line.toString()) as { type: string; object: KubeObject & { code?: number } }).map(({ type, object: { metadata, code } }) => `${type} ${metadata.name ?? ''}@${code ?? metadata.resourceVersion}`);
   }
 }
 
@@ -96,6 +94,7 @@ describe('the stream of a watch', () => {
         assert.equal(reader.state, 'open');
         stream.gone();
       }),
+      { numRuns: 30 }, // megabytes each
     );
   });
 
