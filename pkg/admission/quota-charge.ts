@@ -1,6 +1,6 @@
 import type { GroupVersionKind, KubeObject } from '../../api/meta/v1/types.ts';
 import { StatusError } from '../kube/status-error.ts';
-import { add, exceeds, formatQuantity, parseQuantity, type Quantity } from '../quantity/quantity.ts';
+import { add, exceeds, formatQuantity, parseQuantity, subtract, type Quantity } from '../quantity/quantity.ts';
 import type { AdmissionAttributes } from './chain.ts';
 
 /** core/v1 ResourceQuota, as far as it is looked at. */
@@ -37,7 +37,7 @@ export const charge = (charged: Charged, quota: ResourceQuota): ResourceQuota | 
 export const release = (charged: Charged, quota: ResourceQuota): ResourceQuota => {
   const counted = countedName(charged);
   const counting = parseQuantity(quota.status?.used?.[counted] ?? '0');
-  return counting && !exceeds(one, counting) ? withUsed(quota, counted, add(counting, minusOne)) : quota;
+  return counting && !exceeds(one, counting) ? withUsed(quota, counted, subtract(counting, one)) : quota;
 };
 
 const withUsed = (quota: ResourceQuota, counted: string, count: Quantity): ResourceQuota => ({
@@ -46,7 +46,6 @@ const withUsed = (quota: ResourceQuota, counted: string, count: Quantity): Resou
 });
 
 const one = parseQuantity(1)!;
-const minusOne = parseQuantity(-1)!;
 
 /** What cannot be read leaves no room. */
 const hasRoom = (inUse: Quantity | undefined, limit: string): inUse is Quantity => {
