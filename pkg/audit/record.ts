@@ -26,6 +26,7 @@ export interface RequestFacts {
 /** From here on the time that a request took is told. */
 const slowMs = 500;
 const maxUserAgent = 1024;
+const panicStatus: ResponseStatus = { metadata: {}, status: 'Failure', message: "APIServer panic'd: an unexpected error; see the server log", reason: 'InternalError', code: 500 };
 
 /** Collects what becomes of one request, and sends an event at each stage. Only what the policy's level allows is kept. */
 export class AuditRecord {
@@ -39,6 +40,11 @@ export class AuditRecord {
   #status: ResponseStatus | undefined;
   #requestObject: unknown;
   #responseObject: unknown;
+  #begun = false;
+  /** The request failed for a reason that nobody foresaw. */
+  #panicked = false;
+  /** Told once, when the code of the answer is known, and before the answer leaves. */
+  onAnswered: (() => void) | undefined;
 
   /** @param annotations read at each stage: others may add to it in the meantime */
   constructor(facts: RequestFacts, audit: RequestAudit, sink: Sink, clock: Clock, annotations = new Map<string, string>()) {
@@ -54,14 +60,23 @@ export class AuditRecord {
     return this.#audit.level;
   }
 
+  /** Whether bodies of requests are kept. */
+  get wantsRequest(): boolean {
+    return reaches(this.level, 'Request');
+  }
+
   /** Whether bodies of answers are kept: they need not be made available else. */
   get wantsResponse(): boolean {
     return reaches(this.level, 'RequestResponse');
   }
 
-  /** Whether an answer has begun, or is known. */
+  /** Whether the code of the answer is known. */
   get answered(): boolean {
-    return this.#status !== undefined;
+    return this.#begun;
+  }
+
+  get panicked(): boolean {
+    return this.#panicked;
   }
 
   /** In whose name the request is made. @param constraint the verb of the constrained mode; empty for plain impersonation */
@@ -75,12 +90,12 @@ export class AuditRecord {
   /** The object in the request's body. What the path does not say of its identity is taken from it. */
   requestObject(object: object): void {
     this.#identify(object, true);
-    if (reaches(this.level, 'Request')) this.#requestObject = this.#recordable(object);
+    if (this.wantsRequest) this.#requestObject = this.#recordable(object);
   }
 
-  /** The patch in the request's body, decoded. It names no object. */
+  /** The patch in the request's body, decoded; undefined where it cannot be. It names no object. */
   requestPatch(patch: unknown): void {
-    if (reaches(this.level, 'Request')) this.#requestObject = withoutConfidential(patch, this.#object);
+    if (this.wantsRequest) this.#requestObject = withoutConfidential(patch, this.#object);
   }
 
   /** The body of the answer: an object, a list, a table, or a Status. */
@@ -97,12 +112,22 @@ export class AuditRecord {
     this.#identify(object, false);
   }
 
+  /** The answer begins. */
   responseCode(code: number): void {
+    if (this.#begun) return;
+    this.#begun = true;
     this.#status = { ...this.#status, metadata: {}, code };
+    this.onAnswered?.();
   }
 
+  /** What became of a request that is not answered. */
   responseStatus(status: Omit<ResponseStatus, 'metadata'>): void {
     this.#status = { metadata: {}, ...status };
+  }
+
+  /** The request failed for a reason that nobody foresaw, which is for the log and not for events. */
+  panic(): void {
+    this.#panicked = true;
   }
 
   annotate(key: string, value: string): void {
@@ -138,7 +163,7 @@ export class AuditRecord {
       ...(sourceAddresses.length > 0 && { sourceIPs: sourceAddresses }),
       ...(userAgent && { userAgent: shortened(userAgent) }),
       ...(this.#object && { objectRef: this.#object }),
-      ...(this.#status && { responseStatus: this.#status }),
+      ...(this.#status && { responseStatus: stage === 'Panic' ? panicStatus : this.#status }),
       ...(this.#requestObject !== undefined && { requestObject: this.#requestObject }),
       ...(this.#responseObject !== undefined && { responseObject: this.#responseObject }),
       requestReceivedTimestamp: received,

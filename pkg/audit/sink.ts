@@ -12,6 +12,8 @@ export interface Sink {
 
 /** A sink with a life of its own. */
 export interface Backend extends Sink {
+  /** Makes ready what it writes to. @throws Error where it cannot be written to */
+  start(): Promise<void>;
   /** Delivers what is still queued, but takes no longer than this. What comes later is dropped and counted. */
   stop(graceMs: number): Promise<void>;
 }
@@ -25,6 +27,9 @@ export const union = (backends: readonly Backend[]): Backend => {
       const waiting = answers.filter((answer) => typeof answer !== 'boolean');
       const accepted = !answers.includes(false);
       return waiting.length === 0 ? accepted : Promise.all(waiting).then((all) => accepted && all.every(Boolean));
+    },
+    start: async () => {
+      for (const backend of backends) await backend.start();
     },
     stop: async (graceMs) => void (await Promise.all(backends.map((backend) => backend.stop(graceMs)))),
   };

@@ -1,4 +1,5 @@
 import type { Response } from 'express';
+import type { AuditRecord } from '../audit/record.ts';
 import type { UserInfo } from '../authentication/user.ts';
 import type { Deadlines } from './deadlines.ts';
 import type { RequestInfo } from './request-info.ts';
@@ -13,6 +14,12 @@ export interface RequestContext {
   deadlines: Deadlines;
   /** requestSignal: breaks off what is being done for the request. */
   breakOff?: (reason: Error) => void;
+  /** withReceivedTime, where requests are audited: milliseconds with a fraction, by the audit's clock. */
+  receivedAt?: number;
+  /** Filters that are timed, where requests are audited: milliseconds by filter. */
+  latencies?: Map<string, number>;
+  /** withAudit, where the policy wants the request recorded. */
+  audit?: AuditRecord;
   /** withAuthentication; after withImpersonation the user in whose name the request is made. */
   user: UserInfo;
   /** withImpersonation: who asked, where `user` is somebody else. */

@@ -8,7 +8,7 @@ import { openApiV2Documents } from './documents/openapi-v2.ts';
 import type { ServedResource } from './documents/served.ts';
 import { queryOf } from './handlers/scope.ts';
 import { parseAccept } from './negotiation.ts';
-import { sendBytes, sendPlainNotFound, writeHead } from './respond.ts';
+import { sendBytes, sendPlainNotFound, sendValue, writeHead } from './respond.ts';
 
 /** The kube-apiserver's OpenAPI aggregator, which merges all swagger documents into one. */
 const aggregatorUser = 'system:aggregator';
@@ -81,5 +81,6 @@ const aggregatedVersion = (accept: string | undefined): keyof typeof aggregatedC
 /** What nobody else answered. Below `/apis` the kube-apiserver's answer is a plain text. */
 export const notFound: RequestHandler = (_request, response) => {
   if (contextOf(response).requestInfo.isResourceRequest) return sendPlainNotFound(response);
-  throw new StatusError(404, 'NotFound', 'the server could not find the requested resource', {});
+  const { status } = new StatusError(404, 'NotFound', 'the server could not find the requested resource', {});
+  sendValue(response, 404, status, { mediaType: 'application/json', pretty: false }); // always JSON, and unknown to the audit
 };

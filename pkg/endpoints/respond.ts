@@ -11,7 +11,9 @@ const maxWarningBytes = 4096;
 
 /** Writes the head of a response, with the warnings that were gathered so far. */
 export const writeHead = (response: Response, code: number, headers: Record<string, string | number>): void => {
-  const warnings = warningHeaders(contextOf(response).warnings);
+  const context = contextOf(response);
+  context.audit?.responseCode(code);
+  const warnings = warningHeaders(context.warnings);
   if (warnings.length > 0) response.setHeader('warning', warnings);
   response.writeHead(code, headers);
 };
@@ -56,19 +58,21 @@ export const sendValue = (response: Response, code: number, value: unknown, form
   sendBytes(response, code, format.mediaType, encode(value, format));
 };
 
-/** Writes a refusal, as JSON where the client takes no Status in any form. */
+/** Writes a refusal, as JSON where the client takes no Status in any form; as with the kube-apiserver, the audit knows only the code of that one. */
 export const sendStatus = (request: Request, response: Response, status: Status): void => {
   const code = status.code ?? 500;
   const retryAfter = status.details?.retryAfterSeconds;
   if (retryAfter) response.setHeader('retry-after', String(retryAfter));
-  sendValue(response, code, status, { mediaType: statusType(request), pretty: false });
+  const mediaType = statusType(request);
+  if (mediaType) contextOf(response).audit?.responseObject(status);
+  sendValue(response, code, status, { mediaType: mediaType ?? 'application/json', pretty: false });
 };
 
-const statusType = ({ headers }: Request): MediaType => {
+const statusType = ({ headers }: Request): MediaType | undefined => {
   try {
     return negotiate(headers.accept, new URLSearchParams(), undefined, plainOffer).mediaType;
   } catch {
-    return 'application/json';
+    return undefined;
   }
 };
 

@@ -28,7 +28,7 @@ interface Kubeconfig {
     };
   }[];
   users?: {
-    name: string;
+    name?: string;
     user?: {
       token?: string;
       tokenFile?: string;
@@ -57,7 +57,8 @@ const fromKubeconfig = async (file: string): Promise<RestConfig> => {
   const config = (parse(await readFile(file, 'utf8')) ?? {}) as Kubeconfig;
   const context = config.contexts?.find(({ name }) => name === config['current-context'])?.context;
   const cluster = config.clusters?.find(({ name }) => name === context?.cluster)?.cluster;
-  const user = config.users?.find(({ name }) => name === context?.user)?.user;
+  const entry = context?.user ? config.users?.find(({ name }) => name === context.user) : {}; // a webhook may ask for no credentials
+  const user = entry && (entry.user ?? {});
   if (!cluster?.server || !user) throw new Error(`kubeconfig ${file}: there is no current context with a cluster and a user`);
   if (user.exec || user['auth-provider']) {
     throw new Error(`kubeconfig ${file}: users with a plugin are not supported; use a token, a token file or a client certificate`);

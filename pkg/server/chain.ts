@@ -4,12 +4,13 @@ import type { Authorizer } from '../authorization/authorizer.ts';
 import type { Log } from '../controller/log.ts';
 import { contextOf } from '../endpoints/context.ts';
 import { Deadlines } from '../endpoints/deadlines.ts';
+import { timed, withAudit, withFailedAuthenticationAudit, withReceivedTime, type Auditing } from '../endpoints/filters/audit.ts';
 import { withAuditId } from '../endpoints/filters/audit-id.ts';
 import { withAuthentication } from '../endpoints/filters/authentication.ts';
 import { withAuthorization } from '../endpoints/filters/authorization.ts';
 import { withCacheControl } from '../endpoints/filters/cache-control.ts';
 import { withImpersonation } from '../endpoints/filters/impersonation.ts';
-import { withMaxInFlight } from '../endpoints/filters/max-in-flight.ts';
+import { isGone, withMaxInFlight } from '../endpoints/filters/max-in-flight.ts';
 import { withPanicRecovery } from '../endpoints/filters/panic-recovery.ts';
 import { withRequestInfo } from '../endpoints/filters/request-info.ts';
 import { withRequestTimeout } from '../endpoints/filters/request-timeout.ts';
@@ -27,28 +28,41 @@ export interface ChainOptions {
   authentication: Pick<DelegatedAuthentication, 'authenticator' | 'identityHeaders'>;
   authorizer: Authorizer;
   metrics: ServerMetrics;
+  /** Where requests are recorded. */
+  auditing?: Auditing;
 }
 
-/** The only place that decides order: top to bottom, as a request meets them. */
-export const chain = ({ config, queues, log, authentication, authorizer, metrics }: ChainOptions): RequestHandler[] => [
-  withPanicRecovery(log),
-  withAuditId(),
-  withRequestInfo(() => metrics.unreadable()),
-  metrics.observe(),
-  withRequestTimeout({ timeoutMs: config.requestTimeoutMs, deadlines: new Deadlines(), onExpired: (info) => metrics.terminated(info, 504) }),
-  withCacheControl(),
-  withAuthentication({ ...authentication, log: (error) => log.debug({ err: error }, 'a request could not be authenticated') }),
-  withImpersonation(authorizer),
-  withMaxInFlight({ queues, onDropped: (kind, info) => metrics.dropped(kind, info) }),
-  withAuthorization(authorizer),
-];
+/** The only place that decides order: top to bottom, as a request meets them. Without a policy nothing of the audit is there. */
+export const chain = ({ config, queues, log, authentication, authorizer, metrics, auditing }: ChainOptions): (RequestHandler | ErrorRequestHandler)[] => {
+  const measured = (name: string, filter: RequestHandler): RequestHandler => (auditing ? timed(auditing.clock, name, filter) : filter);
+  return [
+    withPanicRecovery(log),
+    ...(auditing ? [withReceivedTime(auditing.clock)] : []),
+    withAuditId(),
+    withRequestInfo(() => metrics.unreadable()),
+    metrics.observe(),
+    withRequestTimeout({ timeoutMs: config.requestTimeoutMs, deadlines: new Deadlines(), onExpired: (info) => metrics.terminated(info, 504) }),
+    withCacheControl(),
+    measured('authentication', withAuthentication({ ...authentication, log: (error) => log.debug({ err: error }, 'a request could not be authenticated') })),
+    ...(auditing ? [withFailedAuthenticationAudit(auditing), withAudit(auditing)] : []),
+    measured('impersonation', withImpersonation(authorizer)),
+    withMaxInFlight({ queues, onDropped: (kind, info) => metrics.dropped(kind, info) }),
+    measured('authorization', withAuthorization(authorizer)),
+  ];
+};
 
 /** The one renderer of errors: a Status for the client, and for what is not the client's fault a line in the log. */
 export const errorHandler = (log: Log): ErrorRequestHandler => (error: unknown, request, response, _next) => {
-  const { requestInfo, user, auditId } = contextOf(response);
+  const { requestInfo, user, auditId, audit } = contextOf(response);
+  const foreseen = error instanceof StatusError;
   const what = { err: error, method: request.method, path: requestInfo?.path, user: user?.username, auditId };
-  if (!(error instanceof StatusError) || error.code >= 500) log.error({ ...what, cause: (error as Error | undefined)?.cause }, 'a request failed');
+  if (!foreseen || error.code >= 500) log.error({ ...what, cause: (error as Error | undefined)?.cause }, 'a request failed');
   else log.debug(what, 'a request was refused');
+  const abandoned = !foreseen && isGone(response);
+  if (!foreseen && !abandoned) audit?.panic();
   if (response.headersSent) response.destroy();
-  else sendStatus(request, response, statusOfError(error));
+  else sendStatus(request, response, statusOfError(abandoned ? clientGone : error));
 };
+
+/** Nobody reads it; the audit does. */
+const clientGone = new StatusError(504, 'Timeout', 'the client went away before the answer: what it asked for may have been done');

@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import { defaultTrustedGroups } from '../admission/field-gate.ts';
 import { goDurationMs } from '../endpoints/go-duration.ts';
 import { loadRestConfig, type RestConfig } from '../kube/config.ts';
+import { AuditOptions, type AuditConfig } from './audit-options.ts';
 import { booleanValue, integerValue, type Flags } from './flags.ts';
 
 /** What the command line decides, complete and checked. */
@@ -24,6 +25,8 @@ export interface ServerConfig {
   readonly runLoop: boolean;
   readonly logLevel: string;
   readonly shutdownDelaySeconds: number;
+  /** Absent where nothing is recorded. */
+  readonly audit: AuditConfig | undefined;
   /** Unique among replicas. */
   readonly identity: string;
 }
@@ -49,6 +52,7 @@ export class ServerOptions {
   runLoop = true;
   logLevel = 'info';
   shutdownDelaySeconds = 0;
+  readonly audit = new AuditOptions();
 
   addFlags(flags: Flags): void {
     const text = (name: 'bindAddress' | 'certFile' | 'keyFile' | 'kubeconfig' | 'namespace' | 'serviceName' | 'requestTimeout' | 'logLevel', flag: string, value: string, help: string): void =>
@@ -93,6 +97,7 @@ export class ServerOptions {
     toggle('runLoop', 'run-loop', 'take part in leader election and, as the leader, run the loop');
     number('shutdownDelaySeconds', 'shutdown-delay-seconds', 'seconds', 'how long to go on serving, not ready, after a signal to stop');
     text('logLevel', 'log-level', 'level', `one of ${logLevels.join(', ')}`);
+    this.audit.addFlags(flags);
   }
 
   /** Every fault, without I/O. */
@@ -104,6 +109,7 @@ export class ServerOptions {
     if (!this.serviceName) faults.push('--service-name must not be empty');
     if (!((goDurationMs(this.requestTimeout) ?? 0) > 0)) faults.push('--request-timeout must be a duration above 0, like 30s or 1m30s');
     if (!logLevels.includes(this.logLevel)) faults.push(`--log-level must be one of ${logLevels.join(', ')}`);
+    faults.push(...this.audit.validate());
     return faults;
   }
 
@@ -127,6 +133,7 @@ export class ServerOptions {
       runLoop,
       logLevel,
       shutdownDelaySeconds,
+      audit: await this.audit.complete(),
       host: await loadRestConfig(this.kubeconfig || undefined),
       trustedGroups: this.trustedGroups.length > 0 ? this.trustedGroups : defaultTrustedGroups,
       identity: `${hostname()}_${randomUUID()}`,

@@ -1,15 +1,22 @@
 import { Router } from 'express';
+import type { Registry } from 'prom-client';
 import { AdmissionChain } from '../admission/chain.ts';
 import { fieldGate } from '../admission/field-gate.ts';
 import { names } from '../admission/names.ts';
 import { NamespaceLifecycle } from '../admission/namespace-lifecycle.ts';
 import { ResourceQuotaAdmission } from '../admission/resource-quota.ts';
 import { strategyAdmission } from '../admission/strategy.ts';
+import { createBackends } from '../audit/backends.ts';
+import { AuditMetrics } from '../audit/metrics.ts';
+import { microClock } from '../audit/micro-time.ts';
+import { policyEvaluator } from '../audit/policy.ts';
+import type { Backend } from '../audit/sink.ts';
 import { delegatedAuthentication, type DelegatedAuthentication } from '../authentication/delegated.ts';
 import { delegatedAuthorization } from '../authorization/delegated.ts';
 import type { Log } from '../controller/log.ts';
 import { documentRoutes, notFound } from '../endpoints/document-routes.ts';
 import { servedAsCustomResource } from '../endpoints/documents/served.ts';
+import type { Auditing } from '../endpoints/filters/audit.ts';
 import { defaultQueueLimits, FairQueue } from '../endpoints/flow/fair-queue.ts';
 import type { RequestScope } from '../endpoints/handlers/scope.ts';
 import { resourceHandler } from '../endpoints/resource-handler.ts';
@@ -21,6 +28,7 @@ import type { Strategy } from '../registry/strategy.ts';
 import { fenceName } from '../storage/records/fence-object.ts';
 import { RecordStore } from '../storage/records/store.ts';
 import type { Store } from '../storage/store.ts';
+import type { AuditConfig } from './audit-options.ts';
 import { createAuthority } from './certificates.ts';
 import { CertificateFiles } from './certificate-files.ts';
 import { chain, errorHandler } from './chain.ts';
@@ -32,6 +40,8 @@ import type { ServerConfig } from './options.ts';
 import { ServingSecret } from './serving-secret.ts';
 import { version } from './version.ts';
 
+/** How long events may take to be written once all requests have ended. */
+const auditGraceMs = 5_000;
 /** How long requests under way may take once the server is to stop. */
 const graceMs = 20_000;
 
@@ -53,6 +63,7 @@ export class ApiServer {
   readonly #authentication: DelegatedAuthentication;
   readonly #namespaces: NamespaceLifecycle;
   readonly #quotas: ResourceQuotaAdmission;
+  readonly #audit: { auditing: Auditing; backend: Backend } | undefined;
   readonly #certificateFiles: CertificateFiles | undefined;
   readonly #router = Router();
   #listener: Listener | undefined;
@@ -65,6 +76,7 @@ export class ApiServer {
     this.client = new KubeClient(config.host, `tenant-apiserver/${version}`);
     this.#stores = new Map(strategies.map((strategy) => [strategy.definition.plural, this.#storeOf(strategy, onError)]));
     this.metrics = new ServerMetrics([...this.#stores.values()]);
+    this.#audit = config.audit && audit(config.audit, this.metrics.registry, log);
     this.#authentication = delegatedAuthentication({
       client: this.client,
       anonymous: config.anonymous,
@@ -98,6 +110,7 @@ export class ApiServer {
 
   /** Begins to listen, and to fill the caches; ready when /readyz says so. @returns the port */
   async start(): Promise<number> {
+    await this.#audit?.backend.start();
     const certificate = (await this.#certificateFiles?.start()) ?? (await this.#temporaryCertificate());
     const { isFrontProxy } = this.#authentication;
     const listener = new Listener(createApps(this.#router), certificate, {
@@ -124,6 +137,7 @@ export class ApiServer {
     const listening = this.#listener?.close(graceMs); // takes no new requests; those under way still have their stores
     for (const store of this.#stores.values()) store.cache.close();
     await listening;
+    await this.#audit?.backend.stop(auditGraceMs);
     await Promise.all([...this.#stores.values()].map((store) => store.stop()));
     await Promise.all([this.#authentication.stop(), this.#namespaces.stop(), this.#quotas.stop(), this.servingSecret?.stop()]);
     this.#certificateFiles?.stop();
@@ -168,7 +182,7 @@ export class ApiServer {
     const queue = (maxInFlight: number): FairQueue => new FairQueue({ limits: { ...defaultQueueLimits, maxInFlight } });
     const queues = { readOnly: queue(this.#config.maxInFlight), mutating: queue(this.#config.maxMutatingInFlight) };
     this.metrics.observeQueues(queues);
-    this.#router.use(...chain({ config: this.#config, queues, log: this.#log, authentication: this.#authentication, authorizer, metrics: this.metrics }));
+    this.#router.use(...chain({ config: this.#config, queues, log: this.#log, authentication: this.#authentication, authorizer, metrics: this.metrics, auditing: this.#audit?.auditing }));
     this.#router.use(resourceHandler((group, groupVersion, resource) => scopes.get(`${group}/${groupVersion}/${resource}`)));
     this.#router.use(healthRoutes([{ name: 'ping', check: () => undefined }], this.#readyChecks()));
     this.#router.use(documentRoutes(strategies.map(({ definition }) => servedAsCustomResource(definition)), version));
@@ -212,6 +226,12 @@ export class ApiServer {
     return { cert: certPem, key: keyPem };
   }
 }
+
+const audit = ({ policy, log, webhook }: AuditConfig, registry: Registry, ownLog: Log): { auditing: Auditing; backend: Backend } => {
+  const metrics = new AuditMetrics(registry, ownLog);
+  const backend = createBackends(log, webhook, `tenant-apiserver/${version}`, metrics);
+  return { backend, auditing: { evaluate: policyEvaluator(policy), sink: metrics.counting(backend), metrics, clock: microClock() } };
+};
 
 const versionDocument = (): object => {
   const [major = '', minor = ''] = version.split('.');

@@ -29,14 +29,17 @@ export const sharedCluster = (): Promise<Cluster> => {
 };
 
 /** A cluster for tests that stop servers. */
-export const ownCluster = async (): Promise<Cluster> => clusterOn(await ownControlPlane());
+export const ownCluster = async (options: Parameters<typeof ownControlPlane>[0] = {}): Promise<Cluster> => clusterOn(await ownControlPlane(options));
 
-/** A cluster for tests that compare: its server has issued the serving certificate, and writes nothing to objects any more. */
-export const quietCluster = async (): Promise<Cluster> => {
-  const cluster = await ownCluster();
+/**
+ * A cluster for tests that compare: its server has issued the serving certificate, and writes nothing to objects any more.
+ * @param serverArgs further flags of that server
+ */
+export const quietCluster = async (options: Parameters<typeof ownControlPlane>[0] = {}, serverArgs: readonly string[] = []): Promise<Cluster> => {
+  const cluster = await ownCluster(options);
   const { controlPlane, port, serverKubeconfig: kubeconfig } = cluster;
   await cluster.server.stop();
-  const server = serverProcess({ controlPlane, port, kubeconfig, logFile: path.join(controlPlane.directory, 'logs', 'tenant-apiserver-quiet.log'), args: ['--run-loop=false'] });
+  const server = serverProcess({ controlPlane, port, kubeconfig, logFile: path.join(controlPlane.directory, 'logs', 'tenant-apiserver-quiet.log'), args: ['--run-loop=false', ...serverArgs] });
   atEnd(() => server.stop('SIGKILL'));
   await server.start();
   await waitAvailable(controlPlane);

@@ -2,7 +2,7 @@ import type { RequestHandler } from 'express';
 import { extraLines, headerLine, headerLines, removeHeaders } from '../../authentication/headers.ts';
 import type { Authorizer } from '../../authorization/authorizer.ts';
 import { quoted } from '../../authorization/go-text.ts';
-import { impersonation, type Impersonated, type WantedUser } from '../../authorization/impersonation.ts';
+import { impersonation, type WantedUser } from '../../authorization/impersonation.ts';
 import { StatusError } from '../../kube/status-error.ts';
 import { contextOf } from '../context.ts';
 import { authorizationAttributes } from './authorization.ts';
@@ -11,7 +11,7 @@ const prefix = 'impersonate-';
 const extraPrefix = 'impersonate-extra-';
 
 /** Lets a user who may make the request in another's name. The headers are gone afterwards: nobody behind shall act by them. */
-export const withImpersonation = (authorizer: Authorizer, onImpersonated: (done: Impersonated) => void = () => undefined): RequestHandler => {
+export const withImpersonation = (authorizer: Authorizer): RequestHandler => {
   const impersonate = impersonation(authorizer);
   return async (req, res, next) => {
     if (!mentionsImpersonation(req.rawHeaders)) return next();
@@ -22,7 +22,7 @@ export const withImpersonation = (authorizer: Authorizer, onImpersonated: (done:
         const done = await impersonate(wanted, authorizationAttributes(context));
         context.impersonator = context.user;
         context.user = done.user;
-        onImpersonated(done);
+        context.audit?.impersonated(done.user, done.constraint);
       }
     } finally {
       removeHeaders(req, { names: [], prefixes: [prefix] });

@@ -1,4 +1,4 @@
-import type { Request } from 'express';
+import type { Request, Response } from 'express';
 import type { DeleteOptions, KubeObject } from '../../../api/meta/v1/types.ts';
 import { hasCode, StatusError } from '../../kube/status-error.ts';
 import { readBody } from '../body.ts';
@@ -19,7 +19,7 @@ import { checkedDeleteOptions, deleteOptionsOf, validateDeleteOptions } from './
 export const deleteObject: VerbHandler = async (scope, request, response) => {
   const { namespace, name } = contextOf(response).requestInfo;
   const format = negotiateObject(request);
-  const options = await readDeleteOptions(request);
+  const options = await readDeleteOptions(request, response);
   const signal = requestSignal(response);
   const attributes = attributesOf(scope, response, 'DELETE', { name, dryRun: isDryRun(options) });
   if (scope.admission.handles(attributes)) {
@@ -27,8 +27,10 @@ export const deleteObject: VerbHandler = async (scope, request, response) => {
     await scope.admission.validate(attributes);
   }
   const { code, body } = await scope.store.delete(namespace, name, options, { signal, warn: warnerOf(response) });
-  if (body.kind === 'Status') sendValue(response, code, body, format);
-  else sendObject(scope, request, response, code, body as KubeObject, format);
+  if (body.kind === 'Status') {
+    contextOf(response).audit?.responseObject(body);
+    sendValue(response, code, body, format);
+  } else sendObject(scope, request, response, code, body as KubeObject, format);
 };
 
 /** Deletes what a selector selects, one by one, each as admission allows; the answer lists them as they were. */
@@ -36,7 +38,7 @@ export const deleteCollection: VerbHandler = async (scope, request, response) =>
   const { requestInfo } = contextOf(response);
   const query = queryOf(request);
   const format = negotiate(request.headers.accept, query, request.headers['user-agent'], objectOffer);
-  const options = await readDeleteOptions(request);
+  const options = await readDeleteOptions(request, response);
   const listOptions = parseListOptions(query, requestInfo, scope.definition, false);
   const signal = requestSignal(response, 60_000);
   // As the kube-apiserver, which reads page by page: a version that is named is the one that is listed.
@@ -56,12 +58,16 @@ export const deleteCollection: VerbHandler = async (scope, request, response) =>
 const isDryRun = ({ dryRun }: DeleteOptions): boolean => dryRun !== undefined && dryRun.length > 0;
 
 /** From the body, or from the query where there is none. @throws StatusError 400, 415, 422 */
-const readDeleteOptions = async (request: Request): Promise<DeleteOptions> => {
+const readDeleteOptions = async (request: Request, response: Response): Promise<DeleteOptions> => {
   const body = await readBody(request);
   const options = body.length === 0 ? deleteOptionsOf(queryOf(request)) : decodeDeleteOptions(body, request.headers['content-type']);
+  if (body.length > 0) contextOf(response).audit?.requestObject({ kind: 'DeleteOptions', apiVersion: auditedVersion, ...options });
   validateDeleteOptions(options);
   return options;
 };
+
+/** What the kube-apiserver's events call it, whatever version was sent. */
+const auditedVersion = 'meta.k8s.io/__internal';
 
 const decodeDeleteOptions = (body: Buffer, contentType: string | undefined): DeleteOptions => {
   const mediaType = bodyMediaType(contentType);

@@ -64,6 +64,7 @@ const webSocketSink = (request: Request, response: Response, mediaType: MediaTyp
   const socket = request.socket as Socket;
   response.detachSocket?.(socket); // from here on the WebSocket writes
   let sink: EventSink | undefined;
+  contextOf(response).audit?.responseCode(101);
   server.handleUpgrade(request, socket, contextOf(response).upgradeHead!, (webSocket) => {
     socket.on('drain', () => owner.drained());
     webSocket.once('close', () => {

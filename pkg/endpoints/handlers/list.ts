@@ -32,6 +32,8 @@ export const sendList = async (scope: RequestScope, request: Request, response: 
     throw new StatusError(406, 'NotAcceptable', 'you requested PartialObjectMetadata, but the requested object is a list (*unstructured.UnstructuredList)');
   }
   const { before, items, deflated, after } = listParts(scope, request, page, format);
+  const { audit } = contextOf(response);
+  if (audit?.wantsResponse) audit.responseObject(JSON.parse(Buffer.concat([before, ...withoutFirstComma(items), after]).toString('utf8')) as object);
   const plain = format.mediaType === 'application/json' && !format.pretty;
   const parts = [before, ...withoutFirstComma(items), after];
   if (!plain) {

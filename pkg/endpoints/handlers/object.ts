@@ -25,6 +25,9 @@ export const sendObject = (scope: RequestScope, request: Request, response: Resp
       : format.as
         ? toPartialObjectMetadata(object, apiVersion)
         : object;
+  const { audit, requestInfo } = contextOf(response);
+  audit?.responseObject(converted);
+  if (audit && requestInfo.verb !== 'get' && !queryOf(request).has('dryRun')) audit.written(object);
   sendValue(response, code, converted, format);
 };
 
@@ -42,7 +45,10 @@ export const decodeObject = (
   const decoded = decodeBody(body, mediaType, { expected: scope.kind, strict: fieldValidation !== 'Ignore' });
   const { value, unknownFields } = coerceObject(scope.schema, decoded.value);
   reportStrictness(response, fieldValidation, unknownFields, decoded.duplicateFields, (message) => strictBodyError(decoded.value, message));
-  checkType(scope, value);
+  checkVersion(scope, value);
+  const ofOurKind = value.kind === scope.kind.kind;
+  contextOf(response).audit?.requestObject(ofOurKind ? value : (decoded.value as object)); // what is sent as another kind has no defaults
+  checkKind(scope, value);
   return { metadata: {}, ...value } as unknown as KubeObject;
 };
 
@@ -61,14 +67,21 @@ export const reportStrictness = (
 };
 
 /**
- * The kind and version of a body must be the path's.
- * @throws StatusError 400 for another version, 422 for another kind
+ * The version of a body must be the path's.
+ * @throws StatusError 400
  */
-export const checkType = ({ kind, definition }: RequestScope, { apiVersion, kind: stated, metadata }: Record<string, unknown>): void => {
+const checkVersion = ({ definition }: RequestScope, { apiVersion }: Record<string, unknown>): void => {
   const expected = apiVersionOf(definition);
   if (apiVersion !== expected) {
     throw StatusError.badRequest(`the API version in the data (${textOf(apiVersion)}) does not match the expected API version (${expected})`);
   }
+};
+
+/**
+ * So must its kind.
+ * @throws StatusError 422
+ */
+const checkKind = ({ kind }: RequestScope, { kind: stated, metadata }: Record<string, unknown>): void => {
   if (stated === kind.kind) return;
   throw wrongType(kind.group, textOf(stated), metadata, { field: 'kind', value: stated, expected: kind.kind });
 };
