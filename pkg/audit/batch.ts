@@ -86,7 +86,8 @@ export class BatchBackend implements Backend {
   /** Sends what can be sent now, and sees to it that the rest is looked at again. */
   #pump(): void {
     const { maxBatchSize, maxConcurrent } = this.#options;
-    while (this.#queue.length > 0 && this.#underWay < maxConcurrent) {
+    const { aborted } = this.#abort.signal;
+    while (!aborted && this.#queue.length > 0 && this.#underWay < maxConcurrent) {
       if (this.#queue.length < maxBatchSize && !this.#due && !this.#stopping) return this.#wait();
       if (this.#throttled) return;
       const waitMs = this.#throttle?.take() ?? 0;
@@ -99,7 +100,7 @@ export class BatchBackend implements Backend {
       }
       void this.#send(this.#nextBatch());
     }
-    if (this.#queue.length === 0 && this.#underWay === 0) this.#stopping?.();
+    if ((aborted || this.#queue.length === 0) && this.#underWay === 0) this.#stopping?.();
   }
 
   #wait(): void {

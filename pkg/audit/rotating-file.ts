@@ -54,7 +54,7 @@ export class RotatingFile {
   append(text: string): Promise<void> {
     return new Promise((done, fail) => {
       this.#waiting.push({ text, done, fail });
-      this.#writing ??= this.#writeAll().finally(() => (this.#writing = undefined));
+      this.#writing ??= this.#writeAll();
     });
   }
 
@@ -75,6 +75,7 @@ export class RotatingFile {
         for (const { fail } of batch) fail(error);
       }
     }
+    this.#writing = undefined; // in the same breath as the look that found nothing: whoever comes now begins anew
   }
 
   /** As many texts as the file has room for; at least one. */
