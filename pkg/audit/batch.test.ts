@@ -77,7 +77,7 @@ describe('a batching backend', () => {
   it('has no more batches under way than it may', async () => {
     const receiver = new Receiver();
     const { backend } = started(receiver, { maxConcurrent: 2 });
-    give(backend, ...'abcdefgh');
+    give(backend, 'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h');
     assert.equal(receiver.batches.length, 2);
     receiver.succeed();
     await receiver.arrived(3);
@@ -89,7 +89,7 @@ describe('a batching backend', () => {
     const receiver = new Receiver(true);
     const { backend } = started(receiver, { throttle: { qps: 50, burst: 2 } });
     const began = performance.now();
-    give(backend, ...'abcdefgh');
+    give(backend, 'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h');
     assert.equal(receiver.batches.length, 2);
     await receiver.arrived(4);
     assert.ok(performance.now() - began >= 35, 'two more tokens take 40 ms');
