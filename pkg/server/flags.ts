@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { goDurationMs } from '../endpoints/go-duration.ts';
 
 /** One command-line flag. `set` is called for each value given. */
 export interface Flag {
@@ -75,14 +76,9 @@ export const numberValue = (name: string, value: string): number => {
   return Number(value);
 };
 
-const unitMs = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const;
-
 /** A duration as Go writes it, as `500ms`, `30s` or `1h2m3.5s`, in milliseconds. @throws Error */
 export const durationValue = (name: string, value: string): number => {
-  const part = /(\d{1,9}(?:\.\d{1,9})?)(ms|s|m|h)/g;
-  const parts = [...value.matchAll(part)];
-  if (value !== '0' && (parts.length === 0 || parts.map(([whole]) => whole).join('') !== value)) {
-    throw new Error(`flag --${name}: ${JSON.stringify(value)} is no duration like 500ms, 30s or 1m30s`);
-  }
-  return parts.reduce((sum, [, number, unit]) => sum + Number(number) * unitMs[unit as keyof typeof unitMs], 0);
+  const milliseconds = goDurationMs(value);
+  if (milliseconds === undefined || milliseconds < 0) throw new Error(`flag --${name}: ${JSON.stringify(value)} is no duration like 500ms, 30s or 1m30s`);
+  return milliseconds;
 };

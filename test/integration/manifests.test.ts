@@ -5,6 +5,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import type { ControlPlane } from '../../hack/controlplane/controlplane.ts';
 import { applyManifests, renderManifests } from '../../hack/manifests/apply.ts';
+import { parsePolicy } from '../../pkg/audit/policy-file.ts';
 import { eventually } from '../poll.ts';
 import { ownControlPlane } from './shared.ts';
 
@@ -94,6 +95,17 @@ describe('manifests', function () {
       assert.equal(volume.secret.secretName, certificate?.spec?.['secretName']);
       assert.equal(mount.name, volume.name);
       for (const flag of [`--tls-cert-file=${mount.mountPath}/tls.crt`, `--tls-private-key-file=${mount.mountPath}/tls.key`, '--shutdown-delay-seconds=10']) assert.ok(pod.containers[0].args.includes(flag), flag);
+    });
+
+    it('a component that has requests recorded, by a policy that the server takes', async () => {
+      const objects = await renderManifests(controlPlane.kubectlPath, 'overlays/audit-log');
+      const pod = objects.find(({ kind }) => kind === 'Deployment')?.spec?.['template'].spec;
+      const policy = objects.find(({ kind, metadata }) => kind === 'ConfigMap' && metadata.name?.startsWith('tenant-apiserver-audit-policy-'));
+      assert.equal(pod.volumes[0].configMap.name, policy?.metadata.name);
+      const [mount] = pod.containers[0].volumeMounts;
+      for (const flag of [`--audit-policy-file=${mount.mountPath}/policy.yaml`, '--audit-log-path=-', '--shutdown-delay-seconds=10']) assert.ok(pod.containers[0].args.includes(flag), flag);
+      const { data } = policy as unknown as { data: Record<string, string> };
+      assert.doesNotThrow(() => parsePolicy(data['policy.yaml']!));
     });
   });
 

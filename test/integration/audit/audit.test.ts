@@ -53,4 +53,45 @@ describe('audit: events are those of the kube-apiserver', () => {
       }
     });
   }
+
+  // in a suite of its own: tests of the outer one would come first, and the last of these stops the server
+  describe('and besides', () => {
+    it('names what a write has made, which the kube-apiserver does not', async () => {
+      const all = `${root}/namespaces/level-metadata/${plural}`;
+      const body = { apiVersion: `${group}/${version}`, kind: kinds.gateway.kind, metadata: { generateName: 'drawn-' }, spec: { apex: 'example.org' } };
+      const { uid, name } = (await world.ask('ours', 'written', { method: 'POST', path: all, body })).json<{ metadata: { uid: string; name: string } }>().metadata;
+      const [event] = await world.events('ours', 'written');
+      assert.deepEqual([event!.objectRef?.uid, event!.objectRef?.name], [uid, name]);
+      await world.ask('ours', 'tried', { method: 'POST', path: `${all}?dryRun=All`, body });
+      const [tried] = await world.events('ours', 'tried');
+      assert.deepEqual([tried!.objectRef?.uid, tried!.objectRef?.name], [undefined, undefined], 'nothing has that uid');
+    });
+
+    it('share the id of the kube-apiserver that passes a request on, and its user as it was impersonated there', async () => {
+      const { controlPlane } = world.cluster;
+      const { headers } = await controlPlane.request({ path: `${root}/namespaces/level-metadata/${plural}`, headers: { 'impersonate-user': 'ada', 'user-agent': 'through-the-front' } });
+      const auditId = String(headers['audit-id']).split(', ')[0]!; // each of the two servers says it
+      const [[ours], [front]] = (await Promise.all([world.events('ours', auditId), world.events('twin', auditId)])) as [Event[], Event[]];
+      assert.deepEqual([front!.impersonatedUser?.username, ours!.user.username, ours!.impersonatedUser], ['ada', 'ada', undefined]);
+      assert.deepEqual([ours!.requestURI, ours!.verb, ours!.userAgent, ours!.objectRef, ours!.responseStatus], [front!.requestURI, front!.verb, 'through-the-front', front!.objectRef, front!.responseStatus]);
+    });
+
+    it('are not made where the policy wants none', async () => {
+      const silent = await world.cluster.controlPlane.clientAuthority.issue({ commonName: 'silent', usages: ['client'] });
+      await world.ask('ours', 'silent', { path: `${root}/${plural}`, as: silent });
+      assert.deepEqual(await world.eventsOfNone('ours', 'silent'), []);
+    });
+
+    it('are counted', async () => {
+      const { text } = await world.ask('ours', 'metrics', { path: '/metrics' });
+      for (const metric of [/^apiserver_audit_event_total [1-9]/m, /^apiserver_audit_level_total\{level="RequestResponse"\} [1-9]/m, /^apiserver_audit_error_total\{plugin="log"\} 0$/m, /^apiserver_audit_requests_rejected_total 0$/m]) assert.match(text, metric);
+    });
+
+    it('are all written when the server stops', async () => {
+      const auditIds = Array.from({ length: 20 }, (_, index) => `last-${index}`);
+      await Promise.all(auditIds.map((auditId) => world.ask('ours', auditId, { path: '/version' })));
+      await world.server.stop();
+      for (const auditId of auditIds) assert.equal((await world.logs.ours.of(auditId)).at(-1)?.stage, 'ResponseComplete', auditId);
+    });
+  });
 });
