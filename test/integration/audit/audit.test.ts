@@ -90,7 +90,7 @@ describe('audit: events are those of the kube-apiserver', () => {
     it('are all written when the server stops', async () => {
       const auditIds = Array.from({ length: 20 }, (_, index) => `last-${index}`);
       await Promise.all(auditIds.map((auditId) => world.ask('ours', auditId, { path: '/version' })));
-      await world.server.stop();
+      await world.cluster.server.stop();
       for (const auditId of auditIds) assert.equal((await world.logs.ours.of(auditId)).at(-1)?.stage, 'ResponseComplete', auditId);
     });
   });

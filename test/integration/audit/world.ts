@@ -3,13 +3,12 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { stringify } from 'yaml';
 import { call, type Answer, type Credentials } from '../../../hack/controlplane/request.ts';
-import type { Child } from '../../../hack/controlplane/child.ts';
 import { customResourceDefinition } from '../../../pkg/endpoints/documents/crd.ts';
 import type { Event } from '../../../pkg/audit/event.ts';
 import { kinds, textFor, twinOf, type Side } from '../../contract/sides.ts';
 import { atEnd } from '../../lifecycle.ts';
 import { eventually } from '../../poll.ts';
-import { ownCluster, withoutLoop, type Cluster } from '../cluster.ts';
+import { quietCluster, type Cluster } from '../cluster.ts';
 
 /** Namespaces by what the policy records of requests in them. */
 export const namespaces = ['level-metadata', 'level-request', 'level-everything', 'level-unmanaged'] as const;
@@ -43,11 +42,9 @@ export interface AuditRequest {
 export class AuditWorld {
   readonly cluster: Cluster;
   readonly logs: Record<Side, EventLog>;
-  readonly server: Child;
 
-  constructor(cluster: Cluster, server: Child, logs: Record<Side, EventLog>) {
+  constructor(cluster: Cluster, logs: Record<Side, EventLog>) {
     this.cluster = cluster;
-    this.server = server;
     this.logs = logs;
   }
 
@@ -124,8 +121,7 @@ const build = async (): Promise<AuditWorld> => {
   await writeFile(policyFile, stringify(policy));
   const logs = { twin: path.join(folder, 'kube-apiserver.log'), ours: path.join(folder, 'tenant-apiserver.log') };
   const flags = (side: Side): string[] => [`--audit-policy-file=${policyFile}`, `--audit-log-path=${logs[side]}`];
-  const cluster = await ownCluster({ apiserverArgs: flags('twin') });
-  const server = await withoutLoop(cluster, flags('ours'));
+  const cluster = await quietCluster({ apiserverArgs: flags('twin') }, flags('ours'));
   const { kubectl, controlPlane } = cluster;
   const crd = customResourceDefinition(twinOf(kinds.gateway));
   const apply = (items: readonly object[]): Promise<string> => kubectl.run(['apply', '--server-side', '-f', '-'], { input: JSON.stringify({ apiVersion: 'v1', kind: 'List', items }) });
@@ -133,7 +129,7 @@ const build = async (): Promise<AuditWorld> => {
   await kubectl.run(['wait', '--for=condition=Established', '--timeout=60s', `crd/${crd.metadata.name}`], { timeoutMs: 70_000 });
   const { group, version, plural } = twinOf(kinds.gateway);
   await eventually('the twin is served', async () => (await controlPlane.request({ path: `/apis/${group}/${version}/${plural}` })).status === 200);
-  return new AuditWorld(cluster, server, { ours: new EventLog(logs.ours), twin: new EventLog(logs.twin) });
+  return new AuditWorld(cluster, { ours: new EventLog(logs.ours), twin: new EventLog(logs.twin) });
 };
 
 /** ada may do all with gateways; imp may be anybody. */
