@@ -1,5 +1,6 @@
 import { findComponents } from '../hack/controlplane/components.ts';
 import { crdDocuments, crdSets } from '../hack/crds/crds.ts';
+import { goClients } from './clients/go-clients.ts';
 
 /**
  * Builds and downloads what the given test files need, before any of their timeouts runs: this takes minutes on a machine
@@ -9,4 +10,6 @@ export const prepare = async (files: readonly string[], log: (line: string) => v
   if (!files.some((file) => /^test\/(integration|contract|heavy)\//.test(file))) return;
   await findComponents({ log });
   for (const set of crdSets) await crdDocuments(set);
+  // After the components, whose packages they share.
+  if (files.some((file) => /\/clients-(go|restart)\.test\.ts$/.test(file))) await goClients(log);
 };

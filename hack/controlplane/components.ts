@@ -1,11 +1,10 @@
-import { execFile, spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
 import { access, constants, mkdir, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
-import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
+import { compile } from '../go/compile.ts';
 
 const run = promisify(execFile);
 
@@ -27,8 +26,6 @@ interface Source { goPackage: string; executable: string; version: string }
 interface Module { sources: Record<ComponentName, Source>; ldflags: string; cacheKey: string; goVersion: string }
 
 const moduleFolder = import.meta.dirname;
-const heartbeatMs = 30_000;
-const buildWithinMs = 60 * 60_000;
 
 /**
  * Finds every component in KUBEBUILDER_ASSETS or in the cache, and builds what is in neither from `go.mod` beside this
@@ -112,8 +109,6 @@ const build = async ({ missing, module: { sources, ldflags, goVersion }, cache, 
   const began = Date.now();
   const elapsed = (): string => `${Math.round((Date.now() - began) / 1000)} s`;
   log(`building ${missing.join(', ')} ${sources['kube-apiserver'].version} from source (once; about 7 minutes on 2 cores)`);
-  let compiled = 0;
-  let latest = '';
   const announced = new Set<string>();
   const announce = async (): Promise<void> => {
     const files = await readdir(folder);
@@ -123,33 +118,12 @@ const build = async ({ missing, module: { sources, ldflags, goVersion }, cache, 
       log(`${name}: built after ${elapsed()}`);
     }
   };
-  const heartbeat = setInterval(() => {
-    log(`still building after ${elapsed()}: ${compiled} packages compiled${latest && `, last ${latest}`}`);
-  }, heartbeatMs);
   const poll = setInterval(() => void announce().catch(() => {}), 1000);
   try {
-    const go = spawn('go', ['build', '-v', '-ldflags', ldflags, '-o', folder + path.sep, ...missing.map((name) => sources[name].goPackage)],
-      { cwd: moduleFolder, env: environment, stdio: ['ignore', 'ignore', 'pipe'], timeout: buildWithinMs });
-    const killed = (): void => void go.kill();
-    process.once('exit', killed);
-    const tail: string[] = [];
-    createInterface({ input: go.stderr }).on('line', (line) => {
-      // With -v, go prints the path of each package that it compiles.
-      if (/^[\w.-]+(\/[\w.~-]+)*$/.test(line)) {
-        compiled += 1;
-        latest = line;
-      } else {
-        tail.push(line);
-        if (tail.length > 40) tail.shift();
-      }
-    });
-    const [code, signal] = (await once(go, 'close')) as [number | null, string | null];
-    process.off('exit', killed);
-    if (code !== 0) throw new Error(`go build failed (${signal ?? `exit code ${code}`}) after ${elapsed()}:\n${tail.join('\n')}`);
+    await compile({ moduleFolder, args: ['-ldflags', ldflags, '-o', folder + path.sep, ...missing.map((name) => sources[name].goPackage)], environment, log });
     await announce();
     for (const name of missing) await rename(path.join(folder, sources[name].executable), path.join(cache, name));
   } finally {
-    clearInterval(heartbeat);
     clearInterval(poll);
     await rm(folder, { recursive: true, force: true });
   }

@@ -12,7 +12,7 @@ import { eventually } from '../poll.ts';
 import { type Cluster, sharedCluster } from './cluster.ts';
 
 /** As long as the domain that it stands for, so that columns in what kubectl prints have one width. */
-const twinDomain = 'twinned.test';
+export const twinDomain = 'twinned.test';
 const domain = 'cozystack.io';
 const twinned = [tenants, tenantGateways].map((definition) => ({ ...definition, group: definition.group.replace(domain, twinDomain) }));
 
