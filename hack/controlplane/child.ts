@@ -8,6 +8,8 @@ export interface ChildOptions {
   name: string;
   executable: string;
   args: readonly string[];
+  /** Besides this process's own. */
+  environment?: Readonly<Record<string, string>>;
   /** Output of every run is appended here. */
   logFile: string;
   /** Resolves true once it serves; called again and again until then. */
@@ -75,11 +77,11 @@ export class Child {
   }
 
   #spawn(): void {
-    const { name, executable, args, logFile, restart, log: tell } = this.#options;
+    const { name, executable, args, environment, logFile, restart, log: tell } = this.#options;
     const log = openSync(logFile, 'a');
     const [command, ...prefix] = dieWithParent();
     // A session of its own: Ctrl-C in a terminal reaches this process only, which then stops its children in order.
-    const child = spawn(command ?? executable, command ? [...prefix, executable, ...args] : args, { stdio: ['ignore', log, log], detached: true });
+    const child = spawn(command ?? executable, command ? [...prefix, executable, ...args] : args, { stdio: ['ignore', log, log], detached: true, env: { ...process.env, ...environment } });
     closeSync(log);
     this.#process = child;
     killAtExit(child);

@@ -59,12 +59,14 @@ export const removeHeaders = (request: HeaderCarrier, { names, prefixes }: Heade
   const beginnings = prefixes.filter((prefix) => prefix !== '').map((prefix) => prefix.toLowerCase());
   const matches = (name: string): boolean => wanted.has(name) || beginnings.some((beginning) => name.startsWith(beginning));
   const { rawHeaders, headers, headersDistinct = {} } = request;
-  for (const form of [headers, headersDistinct]) {
-    for (const name of Object.keys(form)) if (matches(name)) delete form[name];
-  }
   let kept = 0;
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
-    if (matches(rawHeaders[at]!.toLowerCase())) continue;
+    const name = rawHeaders[at]!.toLowerCase();
+    if (matches(name)) {
+      delete headers[name];
+      delete headersDistinct[name];
+      continue;
+    }
     rawHeaders[kept] = rawHeaders[at]!;
     rawHeaders[kept + 1] = rawHeaders[at + 1]!;
     kept += 2;

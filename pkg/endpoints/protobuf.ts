@@ -53,72 +53,86 @@ interface Typed {
   kind: string;
 }
 
+/** Bytes as a text with a character for each: hundreds of small pieces are joined many times faster than as Buffers. */
+type Bytes = string;
+
+const toBuffer = (bytes: Bytes): Buffer => Buffer.from(bytes, 'latin1');
+
 /** @throws StatusError 406 for what has no such form */
-export const encodeProtobuf = (value: Typed): Buffer => {
-  const message = protoMessages.get(value.kind);
-  if (!message) throw new StatusError(406, 'NotAcceptable', `object of kind ${value.kind} does not implement the protobuf marshalling interface and cannot be encoded to a protobuf message`);
-  return Buffer.concat([protoMagic, encodeMessage(protoEnvelope, { ...value, raw: encodeMessage(message, value) })]);
-};
+export const encodeProtobuf = (value: Typed): Buffer => toBuffer(enveloped(value));
 
 /** An event of a watch behind its length, as streams have it. */
 export const encodeProtobufEvent = (type: string, object: Typed): Buffer => {
-  const event = encodeMessage(watchEvent, { type, object: encodeProtobuf(object) });
-  const length = Buffer.alloc(4);
-  length.writeUInt32BE(event.length);
-  return Buffer.concat([length, event]);
+  const event = messageBytes(watchEvent, { type, object: enveloped(object) });
+  const bytes = Buffer.alloc(4 + event.length);
+  bytes.writeUInt32BE(event.length);
+  bytes.write(event, 4, 'latin1');
+  return bytes;
 };
 
 /** A field without name holds the fields of its message itself, or is its whole value. */
-export const encodeMessage = (message: ProtoMessage, source: object): Buffer => {
-  const parts: Buffer[] = [];
+export const encodeMessage = (message: ProtoMessage, source: object): Buffer => toBuffer(messageBytes(message, source));
+
+const enveloped = (value: Typed): Bytes => {
+  const message = protoMessages.get(value.kind);
+  if (!message) throw new StatusError(406, 'NotAcceptable', `object of kind ${value.kind} does not implement the protobuf marshalling interface and cannot be encoded to a protobuf message`);
+  return protoMagic.toString('latin1') + messageBytes(protoEnvelope, { ...value, raw: messageBytes(message, value) });
+};
+
+const messageBytes = (message: ProtoMessage, source: object): Bytes => {
+  let bytes = '';
   for (const { number, name, type, optional, repeated } of message) {
     const value: unknown = name === '' ? source : (source as Record<string, unknown>)[name];
     if (optional && (value === undefined || value === null)) continue;
-    const items = repeated ? ((value ?? []) as unknown[]) : type === 'labels' ? Object.entries((value ?? {}) as object).toSorted(([a], [b]) => (a < b ? -1 : 1)) : [value];
-    for (const item of items) parts.push(...encodeField(number, type, item));
+    if (repeated) for (const item of (value ?? []) as unknown[]) bytes += fieldBytes(number, type, item);
+    else if (type === 'labels') for (const entry of Object.entries((value ?? {}) as object).toSorted(([a], [b]) => (a < b ? -1 : 1))) bytes += fieldBytes(number, type, entry);
+    else bytes += fieldBytes(number, type, value);
   }
-  return Buffer.concat(parts);
+  return bytes;
 };
 
 const label = fields([1, 'key', 'string'], [2, 'value', 'string']);
 
-const encodeField = (number: number, type: ProtoField['type'], value: unknown): Buffer[] => {
-  if (type === 'int' || type === 'bool') return [varint(number * 8), varint(Number(value ?? 0))];
-  const bytes = bytesOf(type, value);
-  return [varint(number * 8 + 2), varint(bytes.length), bytes];
+const fieldBytes = (number: number, type: ProtoField['type'], value: unknown): Bytes => {
+  if (type === 'int' || type === 'bool') return varint(number * 8) + varint(Number(value ?? 0));
+  const bytes = valueBytes(type, value);
+  return varint(number * 8 + 2) + varint(bytes.length) + bytes;
 };
 
-const bytesOf = (type: Exclude<ProtoField['type'], 'int' | 'bool'>, value: unknown): Buffer => {
+const valueBytes = (type: Exclude<ProtoField['type'], 'int' | 'bool'>, value: unknown): Bytes => {
   switch (type) {
     case 'string':
-      return Buffer.from((value ?? '') as string);
+      return utf8((value ?? '') as string);
     case 'bytes':
-      return value as Buffer;
+      return value as Bytes;
     case 'json':
-      return Buffer.from(JSON.stringify(value));
+      return utf8(JSON.stringify(value));
     case 'time':
       return timestamp(value as string | null | undefined);
     case 'labels': {
       const [key, text] = value as [string, string];
-      return encodeMessage(label, { key, value: text });
+      return messageBytes(label, { key, value: text });
     }
     default:
-      return encodeMessage(type, (value ?? {}) as object);
+      return messageBytes(type, (value ?? {}) as object);
   }
 };
+
+const utf8 = (text: string): Bytes => (isAscii(text) ? text : Buffer.from(text).toString('latin1'));
+
+// oxlint-disable-next-line no-control-regex
+const isAscii = (text: string): boolean => !/[^\u0000-\u007f]/.test(text);
 
 /** Seconds and nanoseconds; nothing for no time. */
-const timestamp = (text: string | null | undefined): Buffer => {
-  if (!text) return Buffer.alloc(0);
-  return Buffer.concat([varint(8), varint(Math.floor(Date.parse(text) / 1000)), varint(16), varint(0)]);
-};
+const timestamp = (text: string | null | undefined): Bytes => (text ? varint(8) + varint(Math.floor(Date.parse(text) / 1000)) + varint(16) + varint(0) : '');
 
-const varint = (value: number): Buffer => {
-  const bytes: number[] = [];
+const varint = (value: number): Bytes => {
+  if (value >= 0 && value < 0x80) return String.fromCharCode(value);
+  let bytes = '';
   let rest = BigInt.asUintN(64, BigInt(value)); // also of what is negative
   while (rest > 0x7fn) {
-    bytes.push(Number(rest & 0x7fn) | 0x80);
+    bytes += String.fromCharCode(Number(rest & 0x7fn) | 0x80);
     rest >>= 7n;
   }
-  return Buffer.from([...bytes, Number(rest)]);
+  return bytes + String.fromCharCode(Number(rest));
 };

@@ -1,6 +1,6 @@
 import type { X509Certificate } from 'node:crypto';
 import type { EventEmitter } from 'node:events';
-import http, { ServerResponse, type IncomingMessage } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import http2, { type Http2ServerRequest, type Http2ServerResponse, type ServerHttp2Session } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
 import tls, { type TLSSocket } from 'node:tls';
@@ -9,7 +9,7 @@ import { peerCertificatesOf, shareCertificates } from '../authentication/peer.ts
 import { contextOf } from '../endpoints/context.ts';
 import { connectionTimes, frontLimits, peerLimits, type ConnectionLimits, type ConnectionTimes } from './connection-limits.ts';
 import { Connections, type Connection, type Ending, type PeerKind } from './connections.ts';
-import type { Apps } from './express-apps.ts';
+import type { Serve } from './in-turn.ts';
 
 /** A serving certificate with its key, PEM. */
 export interface ServingCertificate {
@@ -25,9 +25,15 @@ export interface ListenerOptions {
   times?: Partial<ConnectionTimes>;
 }
 
+/** An import statement would read every export, WebSocket among them, for which Node loads a whole client. */
+const http = process.getBuiltinModule('node:http');
+
+/** Who answers requests, by version of HTTP. */
+export type Handlers = Record<'http1' | 'http2', Serve>;
+
 /** Both versions of HTTP with the limits of one kind of peer, on connections that are handed over. */
 interface Protocols {
-  http1: http.Server;
+  http1: Server;
   http2: http2.Http2Server;
 }
 
@@ -36,7 +42,7 @@ interface Protocols {
  * Limits are wide on connections of the verified front proxy, which puts all users on few, and strict on others.
  */
 export class Listener {
-  readonly #apps: Apps;
+  readonly #handlers: Handlers;
   readonly #server: tls.Server;
   readonly #protocols: Record<PeerKind, Protocols>;
   readonly #connections: Connections;
@@ -45,8 +51,8 @@ export class Listener {
   /** By socket for HTTP/1.1, by session for HTTP/2. */
   readonly #connectionOf = new WeakMap<object, Connection>();
 
-  constructor(apps: Apps, certificate: ServingCertificate, { isFrontProxy = () => false, onEnding = () => undefined, times }: ListenerOptions = {}) {
-    this.#apps = apps;
+  constructor(handlers: Handlers, certificate: ServingCertificate, { isFrontProxy = () => false, onEnding = () => undefined, times }: ListenerOptions = {}) {
+    this.#handlers = handlers;
     this.#isFrontProxy = isFrontProxy;
     this.#onEnding = onEnding;
     this.#connections = new Connections({ times: { ...connectionTimes, ...times }, onEnding });
@@ -135,7 +141,7 @@ export class Listener {
     first.on('request', (request: IncomingMessage, response: ServerResponse) => {
       if (request.httpVersionMajor !== 1) return this.#refuseVersion(response);
       this.#count(request.socket, response);
-      this.#apps.http1(request as never, response as never);
+      this.#handlers.http1(request as never, response as never);
     });
     first.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => this.#upgrade(request, socket, head));
     first.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => this.#refuse(error, socket));
@@ -149,7 +155,7 @@ export class Listener {
     } as http2.ServerOptions);
     second.on('request', (request: Http2ServerRequest, response: Http2ServerResponse) => {
       if (request.stream.session) this.#count(request.stream.session, request.stream);
-      this.#apps.http2(request as never, response as never);
+      this.#handlers.http2(request as never, response as never);
     });
     return { http1: first, http2: second };
   }
@@ -178,7 +184,7 @@ export class Listener {
   #upgrade(request: IncomingMessage, socket: Socket, head: Buffer): void {
     const connection = this.#connectionOf.get(socket);
     connection?.take();
-    const response = new ServerResponse(request);
+    const response = new http.ServerResponse(request);
     response.shouldKeepAlive = false;
     response.assignSocket(socket);
     response.once('finish', () => {
@@ -186,7 +192,7 @@ export class Listener {
       socket.end();
     });
     contextOf(response as unknown as Response).upgradeHead = head;
-    this.#apps.http1(request as never, response as never);
+    this.#handlers.http1(request as never, response as never);
   }
 
   /** The parser takes any version, and much behind goes by it. */

@@ -1,4 +1,4 @@
-import { Router } from 'express';
+import type { Request, Response } from 'express';
 import type { Registry } from 'prom-client';
 import { AdmissionChain } from '../admission/chain.ts';
 import { fieldGate } from '../admission/field-gate.ts';
@@ -14,13 +14,11 @@ import type { Backend } from '../audit/sink.ts';
 import { delegatedAuthentication, type DelegatedAuthentication } from '../authentication/delegated.ts';
 import { delegatedAuthorization } from '../authorization/delegated.ts';
 import type { Log } from '../controller/log.ts';
-import { documentRoutes, notFound } from '../endpoints/document-routes.ts';
 import { servedAsCustomResource } from '../endpoints/documents/served.ts';
 import type { Auditing } from '../endpoints/filters/audit.ts';
 import { defaultQueueLimits, FairQueue } from '../endpoints/flow/fair-queue.ts';
 import type { RequestScope } from '../endpoints/handlers/scope.ts';
 import { resourceHandler } from '../endpoints/resource-handler.ts';
-import { sendValue } from '../endpoints/respond.ts';
 import { structuralOf } from '../endpoints/structural/schema.ts';
 import { compileColumns } from '../endpoints/table.ts';
 import { KubeClient } from '../kube/client.ts';
@@ -32,8 +30,9 @@ import type { AuditConfig } from './audit-options.ts';
 import { createAuthority } from './certificates.ts';
 import { CertificateFiles } from './certificate-files.ts';
 import { chain, errorHandler } from './chain.ts';
-import { createApps } from './express-apps.ts';
-import { healthRoutes, type HealthCheck } from './health.ts';
+import type { Apps } from './express-apps.ts';
+import { healthHandler, type HealthCheck } from './health.ts';
+import { inTurn, type Serve } from './in-turn.ts';
 import { Listener, type ServingCertificate } from './listener.ts';
 import { ServerMetrics } from './metrics.ts';
 import type { ServerConfig } from './options.ts';
@@ -65,7 +64,7 @@ export class ApiServer {
   readonly #quotas: ResourceQuotaAdmission;
   readonly #audit: { auditing: Auditing; backend: Backend } | undefined;
   readonly #certificateFiles: CertificateFiles | undefined;
-  readonly #router = Router();
+  readonly #serve: Serve;
   #listener: Listener | undefined;
   #stopping = false;
 
@@ -98,7 +97,7 @@ export class ApiServer {
         onChange: (certificate) => this.#useCertificate(certificate),
       });
     }
-    this.#route(strategies);
+    this.#serve = this.#serveAll(strategies);
   }
 
   /** The store of a resource, by its plural. */
@@ -113,7 +112,7 @@ export class ApiServer {
     await this.#audit?.backend.start();
     const certificate = (await this.#certificateFiles?.start()) ?? (await this.#temporaryCertificate());
     const { isFrontProxy } = this.#authentication;
-    const listener = new Listener(createApps(this.#router), certificate, {
+    const listener = new Listener({ http1: this.#serve, http2: this.#serve }, certificate, {
       isFrontProxy,
       onEnding: (why) => {
         this.metrics.connectionEnded(why);
@@ -153,7 +152,7 @@ export class ApiServer {
     return faults.length > 0 ? faults.join('; ') : undefined;
   }
 
-  #route(strategies: readonly Strategy[]): void {
+  #serveAll(strategies: readonly Strategy[]): Serve {
     const { authorizer } = delegatedAuthorization({ client: this.client, alwaysAllowPaths: this.#config.alwaysAllowPaths });
     const byResource = new Map(strategies.map((strategy) => [strategy.definition.plural, strategy]));
     const strategyOf = (resource: string): Strategy => byResource.get(resource)!;
@@ -182,14 +181,24 @@ export class ApiServer {
     const queue = (maxInFlight: number): FairQueue => new FairQueue({ limits: { ...defaultQueueLimits, maxInFlight } });
     const queues = { readOnly: queue(this.#config.maxInFlight), mutating: queue(this.#config.maxMutatingInFlight) };
     this.metrics.observeQueues(queues);
-    this.#router.use(...chain({ config: this.#config, queues, log: this.#log, authentication: this.#authentication, authorizer, metrics: this.metrics, auditing: this.#audit?.auditing }));
-    this.#router.use(resourceHandler((group, groupVersion, resource) => scopes.get(`${group}/${groupVersion}/${resource}`)));
-    this.#router.use(healthRoutes([{ name: 'ping', check: () => undefined }], this.#readyChecks()));
-    this.#router.use(documentRoutes(strategies.map(({ definition }) => servedAsCustomResource(definition)), version));
-    this.#router.get('/version', (_request, response) => sendValue(response, 200, versionDocument(), { mediaType: 'application/json', pretty: true }));
-    this.#router.get('/metrics', this.metrics.handler());
-    this.#router.use(notFound);
-    this.#router.use(errorHandler(this.#log));
+    const handlers = [
+      ...chain({ config: this.#config, queues, log: this.#log, authentication: this.#authentication, authorizer, metrics: this.metrics, auditing: this.#audit?.auditing }),
+      resourceHandler((group, groupVersion, resource) => scopes.get(`${group}/${groupVersion}/${resource}`)),
+      healthHandler([{ name: 'ping', check: () => undefined }], this.#readyChecks()),
+    ];
+    const onError = errorHandler(this.#log);
+    const fail = (error: unknown, request: Request, response: Response): void => void onError(error, request, response, () => undefined);
+    // what objects and probes do not need is loaded behind them
+    let documents: Promise<Apps> | undefined;
+    const loadDocuments = async (): Promise<Apps> => {
+      const { documentsApp } = await import('./documents-app.ts');
+      return documentsApp(strategies.map(({ definition }) => servedAsCustomResource(definition)), this.metrics.handler(), onError);
+    };
+    const rest: Serve = (request, response) => {
+      documents ??= loadDocuments();
+      documents.then(({ http1, http2 }) => (request.httpVersionMajor >= 2 ? http2 : http1)(request, response)).catch((error: unknown) => fail(error, request, response));
+    };
+    return inTurn(handlers, rest, fail);
   }
 
   #readyChecks(): HealthCheck[] {
@@ -231,9 +240,4 @@ const audit = ({ policy, log, webhook }: AuditConfig, registry: Registry, ownLog
   const metrics = new AuditMetrics(registry, ownLog);
   const backend = createBackends(log, webhook, `tenant-apiserver/${version}`, metrics);
   return { backend, auditing: { evaluate: policyEvaluator(policy), sink: metrics.counting(backend), metrics, clock: microClock() } };
-};
-
-const versionDocument = (): object => {
-  const [major = '', minor = ''] = version.split('.');
-  return { major, minor, gitVersion: `v${version}`, platform: `${process.platform}/${process.arch}`, compiler: `node ${process.version}` };
 };

@@ -1,9 +1,15 @@
 import type { CacheEntry } from './cache-entry.ts';
 
+/** Selections that a leaf keeps at the most: those asked for last. */
+const maxSelections = 4;
+
+export type Selects = (entry: CacheEntry) => boolean;
+
 /** Neighbouring entries, with what was made of all of them together. Immutable: a change makes another leaf. */
 export class Leaf {
   readonly entries: readonly CacheEntry[];
   readonly #forms = new Map<string, unknown>();
+  readonly #selections = new Map<string, Leaf>(); // in the order of use
 
   constructor(entries: readonly CacheEntry[]) {
     this.entries = entries;
@@ -14,6 +20,19 @@ export class Leaf {
     if (!this.#forms.has(form)) this.#forms.set(form, make(this.entries));
     return this.#forms.get(form) as T;
   }
+
+  /** The selected entries as a leaf of their own, which may be kept, with what is made of them, under the selection's name. */
+  selected(selection: string, selects: Selects): Leaf {
+    let leaf = this.#selections.get(selection);
+    if (leaf) this.#selections.delete(selection);
+    else {
+      const entries = this.entries.filter(selects);
+      leaf = entries.length === this.entries.length ? this : new Leaf(entries);
+    }
+    this.#selections.set(selection, leaf);
+    if (this.#selections.size > maxSelections) this.#selections.delete(this.#selections.keys().next().value!);
+    return leaf;
+  }
 }
 
 /** Entries `from` (inclusive) `to` (exclusive) of a leaf. */
@@ -22,6 +41,8 @@ export interface Run {
   from: number;
   to: number;
 }
+
+export const isWhole = ({ leaf, from, to }: Run): boolean => from === 0 && to === leaf.entries.length;
 
 /** Consecutive entries as of one moment, in runs of leaves, so that what leaves have made is used again. */
 export class EntryRange implements Iterable<CacheEntry> {
@@ -53,12 +74,35 @@ export class EntryRange implements Iterable<CacheEntry> {
     return new EntryRange(runs);
   }
 
-  filter(selects: (entry: CacheEntry) => boolean): CacheEntry[] {
-    const selected: CacheEntry[] = [];
+  /** All that are selected; what was made of the selected entries of a leaf is used again by who names the selection so. */
+  selected(selection: string, selects: Selects): EntryRange {
+    return new EntryRange(
+      this.runs.flatMap((run) => {
+        if (!isWhole(run)) return new EntryRange([run]).select(selects).range.runs;
+        const leaf = run.leaf.selected(selection, selects);
+        return leaf.entries.length > 0 ? [{ leaf, from: 0, to: leaf.entries.length }] : [];
+      }),
+    );
+  }
+
+  /** Those that are selected, `limit` at the most; `more` where entries follow that were not looked at. */
+  select(selects: Selects, limit = Infinity): { range: EntryRange; more: boolean } {
+    const runs: Run[] = [];
+    let left = limit;
     for (const { leaf, from, to } of this.runs) {
-      for (let index = from; index < to; index += 1) if (selects(leaf.entries[index]!)) selected.push(leaf.entries[index]!);
+      let start = from;
+      for (let index = from; index < to; index += 1) {
+        if (left > 0 && selects(leaf.entries[index]!)) {
+          left -= 1;
+          continue;
+        }
+        if (start < index) runs.push({ leaf, from: start, to: index });
+        if (left === 0) return { range: new EntryRange(runs), more: true };
+        start = index + 1;
+      }
+      if (start < to) runs.push({ leaf, from: start, to });
     }
-    return selected;
+    return { range: new EntryRange(runs), more: false };
   }
 
   get last(): CacheEntry | undefined {

@@ -46,6 +46,22 @@ describe('OrderedEntries', () => {
       }),
     ));
 
+  it('selects what fits, up to a limit, and tells whether it looked at all', () =>
+    fc.assert(
+      fc.property(fc.uniqueArray(key, { maxLength: 300 }), fc.integer({ min: 1, max: 4 }), fc.integer({ min: 1, max: 320 }), (keys, every, limit) => {
+        const all = [...new OrderedEntries(keys.map((each, index) => entry(each, index))).range(undefined)];
+        const range = new OrderedEntries(keys.map((each, index) => entry(each, index))).range(undefined);
+        const selects = ({ version }: CacheEntry): boolean => version % every === 0;
+        const wanted = all.filter(selects);
+        assert.deepEqual(shown(range.select(selects).range), shown(wanted));
+        for (const again of [1, 2]) assert.deepEqual(shown(range.selected(String(every), selects)), shown(wanted), `time ${again}`);
+        const page = range.select(selects, limit);
+        assert.deepEqual(shown(page.range), shown(wanted.slice(0, limit)));
+        assert.equal(page.range.size, Math.min(limit, wanted.length));
+        assert.equal(page.more, wanted.length >= limit && wanted[limit - 1] !== all.at(-1));
+      }),
+    ));
+
   it('makes what is made of a leaf once, as long as the leaf stays', () => {
     const entries = new OrderedEntries(Array.from({ length: 300 }, (_, index) => entry(`a/x${1000 + index}`, 1)));
     let made = 0;
@@ -55,5 +71,20 @@ describe('OrderedEntries', () => {
     entries.set(entry('a/x1000', 2));
     all();
     assert.equal(made, 4);
+  });
+
+  it('keeps the last selections of a leaf as leaves, until the leaf goes', () => {
+    const entries = new OrderedEntries(Array.from({ length: 300 }, (_, index) => entry(`a/x${1000 + index}`, index)));
+    let looked = 0;
+    const select = (remainder: number): CacheEntry[] => [...entries.range(undefined).selected(`${remainder}`, ({ version }) => ((looked += 1), version % 7 === remainder))];
+    const first = select(3);
+    assert.deepEqual([select(3), looked], [first, 300]);
+    for (const other of [0, 1, 2, 4]) select(other);
+    looked = 0;
+    select(3);
+    assert.equal(looked, 300, 'four others have driven it out');
+    entries.set(entry('a/x1000', 3));
+    assert.equal(select(3).length, first.length + 1);
+    assert.equal(looked, 300 + 128, 'the changed leaf is looked through again');
   });
 });

@@ -6,7 +6,7 @@ import type { ControlPlane } from '../../hack/controlplane/controlplane.ts';
 import { freePorts } from '../../hack/controlplane/ports.ts';
 import { call } from '../../hack/controlplane/request.ts';
 import { Kubectl } from '../../hack/local/kubectl.ts';
-import { installProduct, serverKubeconfig, serverProcess, waitAvailable } from '../../hack/local/product.ts';
+import { installProduct, serverEnvironment, serverKubeconfig, serverProcess, waitAvailable } from '../../hack/local/product.ts';
 import { sampleApiserver } from '../../hack/sample-apiserver/build.ts';
 import { atEnd } from '../lifecycle.ts';
 import { eventually } from '../poll.ts';
@@ -75,6 +75,7 @@ export const startTenantApiserver = async (controlPlane: ControlPlane, profileDi
       ...(profileDirectory ? [`--inspect=127.0.0.1:${inspectorPort}`] : []),
       tenantMain, '--bind-address=127.0.0.1', `--secure-port=${port}`, `--kubeconfig=${kubeconfig}`, '--run-loop=false',
     ],
+    environment: serverEnvironment,
     logFile,
     ready: readyAt(port),
     log: console.log,

@@ -1,53 +1,85 @@
 import type { CacheEntry } from '../../storage/cache-entry.ts';
-import type { EntryRange, Run } from '../../storage/leaf.ts';
+import { isWhole, type EntryRange, type Leaf, type Run } from '../../storage/leaf.ts';
 import { deflatePiece, type GzipPiece } from '../gzip-pieces.ts';
 import type { Conversion } from '../negotiation.ts';
 import { rowTemplate, toPartialObjectMetadata, type Columns, type IncludeObject } from '../table.ts';
 import { pageOf, renderPage, type RenderedPage, type TablePage } from '../table-page.ts';
 
-/** How the items of a list are written; `name` tells forms apart whose bytes differ. */
+/** How the items of a list are written; `name` tells forms apart whose texts differ. */
 export interface ItemForm {
   name: string;
-  /** The items' bytes, each behind a comma. */
-  encode: (entries: readonly CacheEntry[]) => Buffer;
+  encode: (entry: CacheEntry) => string;
 }
 
-const jsonForm: ItemForm = { name: 'json', encode: (entries) => Buffer.from(entries.map(({ json }) => `,${json}`).join('')) };
+const jsonForm: ItemForm = { name: 'json', encode: ({ json }) => json };
 
 /** Whole objects, or their metadata. */
 export const itemForm = (as: Conversion | undefined): ItemForm => {
   if (!as) return jsonForm;
   const apiVersion = `meta.k8s.io/${as.version}`;
-  return {
-    name: `metadata/${as.version}`,
-    encode: (entries) => Buffer.from(entries.map(({ object }) => `,${JSON.stringify(toPartialObjectMetadata(object, apiVersion))}`).join('')),
-  };
+  return { name: `metadata/${as.version}`, encode: ({ object }) => JSON.stringify(toPartialObjectMetadata(object, apiVersion)) };
 };
 
-/** The bytes of a range's items, in pieces; those of whole leaves are made once as long as the leaf stays. */
-export const itemPieces = (range: EntryRange, { name, encode }: ItemForm): Buffer[] =>
-  range.runs.map((run) => (isWhole(run) ? run.leaf.derived(name, encode) : encode(run.leaf.entries.slice(run.from, run.to))));
+/** The bytes of a range's items, each behind a comma, in pieces. A leaf's are made once, as long as it stays. */
+export const itemPieces = (range: EntryRange, form: ItemForm): Buffer[] => stretchesOf(range).map((stretch) => bytesOf(stretch, form));
 
 /** The same, compressed, the first without its comma. */
-export const itemGzipPieces = (range: EntryRange, { name, encode }: ItemForm): Promise<GzipPiece[]> =>
+export const itemGzipPieces = (range: EntryRange, form: ItemForm): Promise<GzipPiece[]> =>
   Promise.all(
-    range.runs.map((run, index) => {
+    stretchesOf(range).map((stretch, index) => {
       const skipped = index === 0 ? 1 : 0;
-      if (!isWhole(run)) return deflatePiece(encode(run.leaf.entries.slice(run.from, run.to)).subarray(skipped));
-      return run.leaf.derived(`${name}+gzip${skipped ? '+first' : ''}`, () => deflatePiece(run.leaf.derived(name, encode).subarray(skipped)));
+      if (!stretch.whole) return deflatePiece(bytesOf(stretch, form).subarray(skipped));
+      return stretch.whole.derived(`${form.name}+gzip${skipped ? '+first' : ''}`, () => deflatePiece(bytesOf(stretch, form).subarray(skipped)));
     }),
   );
 
 /** The rows of a table, each behind a comma. Ages are of now: a leaf's rows are written anew when one of them changes. */
 export const rowPages = (range: EntryRange, columns: Columns, include: IncludeObject, apiVersion: string, now: Date): RenderedPage[] => {
   const template = (entries: readonly CacheEntry[]): TablePage => pageOf(entries.map(({ object }) => rowTemplate(columns, object, include, apiVersion)));
-  return range.runs.map((run) => {
-    if (!isWhole(run)) return renderPage(template(run.leaf.entries.slice(run.from, run.to)), now);
-    const kept = run.leaf.derived(`rows/${include}/${apiVersion}`, (entries): { page: TablePage; rendered?: RenderedPage } => ({ page: template(entries) }));
+  return stretchesOf(range).map(({ whole, runs }) => {
+    if (!whole) return renderPage(template(runs.flatMap(({ leaf, from, to }) => leaf.entries.slice(from, to))), now);
+    const kept = whole.derived(`rows/${include}/${apiVersion}`, (entries): { page: TablePage; rendered?: RenderedPage } => ({ page: template(entries) }));
     const at = now.getTime();
     if (!kept.rendered || at < kept.rendered.from || at >= kept.rendered.until) kept.rendered = renderPage(kept.page, now);
     return kept.rendered;
   });
 };
 
-const isWhole = ({ leaf, from, to }: Run): boolean => from === 0 && to === leaf.entries.length;
+/** A whole leaf, or what lies between two: a selection may be in hundreds of runs, which are to become one piece. */
+interface Stretch {
+  whole?: Leaf;
+  runs: Run[];
+}
+
+const stretchesOf = ({ runs }: EntryRange): Stretch[] => {
+  const stretches: Stretch[] = [];
+  for (const run of runs) {
+    const last = stretches.at(-1);
+    if (isWhole(run)) stretches.push({ whole: run.leaf, runs: [run] });
+    else if (last && !last.whole) last.runs.push(run);
+    else stretches.push({ runs: [run] });
+  }
+  return stretches;
+};
+
+const bytesOf = ({ runs }: Stretch, form: ItemForm): Buffer => {
+  const parts = runs.map(({ leaf, from, to }) => {
+    const { bytes, ends } = leaf.derived(form.name, (entries) => packed(entries, form));
+    return bytes.subarray(from === 0 ? 0 : ends[from - 1], ends[to - 1]);
+  });
+  return parts.length === 1 ? parts[0]! : Buffer.concat(parts);
+};
+
+/** Items behind each other, and where each of them ends. */
+interface Packed {
+  bytes: Buffer;
+  ends: Uint32Array;
+}
+
+const packed = (entries: readonly CacheEntry[], { encode }: ItemForm): Packed => {
+  const texts = entries.map((entry) => `,${encode(entry)}`);
+  const bytes = Buffer.from(texts.join(''));
+  let end = 0;
+  const inAscii = bytes.length === texts.reduce((sum, { length }) => sum + length, 0);
+  return { bytes, ends: Uint32Array.from(texts, (text) => (end += inAscii ? text.length : Buffer.byteLength(text))) };
+};

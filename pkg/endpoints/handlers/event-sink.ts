@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { Request, Response } from 'express';
-import { WebSocketServer } from 'ws';
+import type { WebSocketServer } from 'ws';
 import { contextOf } from '../context.ts';
 import type { MediaType } from '../negotiation.ts';
 import { writeHead } from '../respond.ts';
@@ -23,9 +23,16 @@ export interface EventSink {
   destroy(): void;
 }
 
-/** Opens the answer of a watch: a WebSocket where the client asked for one, else a body that does not end. */
-export const openSink = (request: Request, response: Response, mediaType: MediaType, owner: SinkOwner): EventSink =>
-  isWebSocketRequest(request, response) ? webSocketSink(request, response, mediaType, owner) : bodySink(response, mediaType, owner);
+/** Begins the answer of a watch. */
+export type OpenSink = (owner: SinkOwner) => EventSink;
+
+/** How a watch is answered: by a WebSocket where the client asked for one, else by a body that does not end. */
+export const sinkFor = async (request: Request, response: Response, mediaType: MediaType): Promise<OpenSink> => {
+  if (!isWebSocketRequest(request, response)) return (owner) => bodySink(response, mediaType, owner);
+  server ??= await loadServer();
+  const webSockets = server;
+  return (owner) => webSocketSink(webSockets, request, response, mediaType, owner);
+};
 
 const bodySink = (response: Response, mediaType: MediaType, owner: SinkOwner): EventSink => {
   response.once('close', () => owner.gone());
@@ -56,16 +63,22 @@ export const webSocketFault = (request: Request, response: Response): number | u
 const isWebSocketRequest = (request: Request, response: Response): boolean =>
   contextOf(response).upgradeHead !== undefined && request.headers.upgrade?.toLowerCase() === 'websocket';
 
+/** Few ask for one: what speaks the protocol is loaded for the first of them. */
+let server: WebSocketServer | undefined;
+
 /** Whatever subprotocol is offered is taken: it says nothing of what is sent. */
-const server = new WebSocketServer({ noServer: true, handleProtocols: (offered) => [...offered][0] ?? false, perMessageDeflate: false, maxPayload: 64 * 1024 });
+const loadServer = async (): Promise<WebSocketServer> => {
+  const { WebSocketServer: Server } = await import('ws');
+  return new Server({ noServer: true, handleProtocols: (offered) => [...offered][0] ?? false, perMessageDeflate: false, maxPayload: 64 * 1024 });
+};
 
 /** JSON in text frames, protobuf in binary ones, an event each. */
-const webSocketSink = (request: Request, response: Response, mediaType: MediaType, owner: SinkOwner): EventSink => {
+const webSocketSink = (webSockets: WebSocketServer, request: Request, response: Response, mediaType: MediaType, owner: SinkOwner): EventSink => {
   const socket = request.socket as Socket;
   response.detachSocket?.(socket); // from here on the WebSocket writes
   let sink: EventSink | undefined;
   contextOf(response).audit?.responseCode(101);
-  server.handleUpgrade(request, socket, contextOf(response).upgradeHead!, (webSocket) => {
+  webSockets.handleUpgrade(request, socket, contextOf(response).upgradeHead!, (webSocket) => {
     socket.on('drain', () => owner.drained());
     webSocket.once('close', () => {
       owner.gone();

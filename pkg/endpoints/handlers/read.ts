@@ -98,20 +98,17 @@ const exact = (store: Store, options: ListOptions, version: number, start: strin
   return entries ? page(entries, version, options) : fromHost(store, options, signal);
 };
 
-const page = (all: EntryRange, version: number, { namespace, limit, selects }: ListOptions): Page => {
+const page = (all: EntryRange, version: number, { namespace, limit, selects, labelSelector, fieldSelector }: ListOptions): Page => {
   if (!selects) {
     if (limit <= 0 || all.size <= limit) return { entries: all, version };
     const entries = all.first(limit);
     return { entries, version, continue: tokenAfter(entries.last!, namespace, version), remainingItemCount: all.size - limit };
   }
-  if (limit <= 0) return { entries: EntryRange.of(all.filter(selects)), version };
-  const selected: CacheEntry[] = [];
-  for (const entry of all) {
-    // what follows need not be selected: as the kube-apiserver, nobody looks that far ahead
-    if (selected.length === limit) return { entries: EntryRange.of(selected), version, continue: tokenAfter(selected.at(-1)!, namespace, version) };
-    if (selects(entry)) selected.push(entry);
-  }
-  return { entries: EntryRange.of(selected), version };
+  // labels are few and asked for again; names would only drive them out
+  if (limit <= 0 && fieldSelector === '') return { entries: all.selected(labelSelector, selects), version };
+  const { range, more } = all.select(selects, limit > 0 ? limit : undefined);
+  // what follows need not be selected: as the kube-apiserver, nobody looks that far ahead
+  return { entries: range, version, ...(more && { continue: tokenAfter(range.last!, namespace, version) }) };
 };
 
 const tokenAfter = ({ key, namespace: of }: CacheEntry, namespace: string, version: number): string =>

@@ -1,7 +1,7 @@
 import { StatusError } from '../../kube/status-error.ts';
 import { contextOf } from '../context.ts';
 import { negotiate, watchOffer } from '../negotiation.ts';
-import { openSink, webSocketFault, type EventSink, type SinkOwner } from './event-sink.ts';
+import { sinkFor, webSocketFault, type OpenSink } from './event-sink.ts';
 import { parseListOptions, type ListOptions } from './list-options.ts';
 import { freshen, reachVersion, requireComplete } from './read.ts';
 import { includeObjectOf, queryOf, requestSignal, type RequestScope, type VerbHandler } from './scope.ts';
@@ -29,7 +29,7 @@ export const watch: VerbHandler = async (scope, request, response) => {
     return void response.writeHead(fault).end();
   }
   const encoder = eventEncoder(scope.definition, format, scope.columns, { now: scope.now, include });
-  stream(scope, options, encoder, refusal, (owner) => openSink(request, response, format.mediaType, owner));
+  stream(scope, options, encoder, refusal, await sinkFor(request, response, format.mediaType));
 };
 
 /**
@@ -52,7 +52,7 @@ const refusalOf = (error: unknown): StatusError => {
 };
 
 /** Opens the response and follows the cache until the client, the time limit or the cache ends it. */
-const stream = ({ store: { cache } }: RequestScope, options: ListOptions, encoder: EventEncoder, refusal: StatusError | undefined, open: (owner: SinkOwner) => EventSink): void => {
+const stream = ({ store: { cache } }: RequestScope, options: ListOptions, encoder: EventEncoder, refusal: StatusError | undefined, open: OpenSink): void => {
   const { namespace, selects, resourceVersion, sendInitialEvents, allowWatchBookmarks } = options;
   const initial = sendInitialEvents ?? (resourceVersion === '' || resourceVersion === '0');
   const after = initial || resourceVersion === '' ? cache.version : Number(resourceVersion);
