@@ -79,18 +79,18 @@ describe('whom the kube-apiserver vouches for changes while the server runs', fu
 
   it('a server that may not read the ConfigMap is not ready, and names it', async () => {
     const { controlPlane, kubectl } = cluster;
-    await kubectl.run(['create', 'serviceaccount', 'poor', '-n', 'default']);
-    const token = (await kubectl.run(['create', 'token', 'poor', '-n', 'default'])).trim();
+    await kubectl.run(['create', 'serviceaccount', 'unbound', '-n', 'default']);
+    const token = (await kubectl.run(['create', 'token', 'unbound', '-n', 'default'])).trim();
     const [port] = (await freePorts(1)) as [number];
     const readyz = () => call({ url: `https://127.0.0.1:${port}`, trustAnyServer: true, credentials: { anonymous: true } }, { path: '/readyz' });
     const child = new Child({
-      name: 'poor',
+      name: 'unbound',
       executable: process.execPath,
       args: [
         path.resolve(import.meta.dirname, '../../cmd/tenant-apiserver/main.ts'), '--bind-address=127.0.0.1', `--secure-port=${port}`, '--run-loop=false',
-        `--kubeconfig=${await controlPlane.kubeconfigFor({ token }, 'poor')}`,
+        `--kubeconfig=${await controlPlane.kubeconfigFor({ token }, 'unbound')}`,
       ],
-      logFile: path.join(controlPlane.directory, 'logs', 'poor.log'),
+      logFile: path.join(controlPlane.directory, 'logs', 'unbound.log'),
       ready: async () => (await readyz()).text.includes('cannot be read'),
     });
     atEnd(() => child.stop('SIGKILL'));
