@@ -13,10 +13,12 @@ const { server: url, ca, token } = await loadRestConfig(kubeconfig);
 const authorization = `Bearer ${await token()}`;
 const authority = await createAuthority({ commonName: 'floor' });
 const { certPem: cert, keyPem: key } = await authority.issue({ commonName: 'localhost', dnsNames: ['localhost'], usages: ['server'] });
-const host = http2.connect(url, { ca, servername: url.hostname.match(/^[\d.]+$/) ? '' : url.hostname });
+const connect = (): http2.ClientHttp2Session => http2.connect(url, { ca, servername: url.hostname.match(/^[\d.]+$/) ? '' : url.hostname }).on('error', console.error);
+let host = connect();
 
 const handOn = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, sent: Buffer[]): void => {
   const body = Buffer.concat(sent).toString('utf8').replace(apiVersionOf(floorNames), apiVersionOf(tenantGatewayRecords));
+  if (host.closed || host.destroyed) host = connect();
   const request = host.request(
     {
       ':method': headers[':method'],
