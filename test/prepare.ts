@@ -7,7 +7,7 @@ import { goClients } from './clients/go-clients.ts';
  * where nothing was prepared, and a second otherwise.
  */
 export const prepare = async (files: readonly string[], log: (line: string) => void): Promise<void> => {
-  if (!files.some((file) => /^test\/(integration|contract|heavy)\//.test(file))) return;
+  if (!files.some((file) => /^test\/(integration|contract|e2e|heavy)\//.test(file))) return;
   await findComponents({ log });
   for (const set of crdSets) await crdDocuments(set);
   // After the components, whose packages they share.

@@ -1,7 +1,7 @@
-import { once } from 'node:events';
 import type { Log } from '../../pkg/controller/log.ts';
 import type { Strategy } from '../../pkg/registry/strategy.ts';
 import type { ServerConfig } from '../../pkg/server/options.ts';
+import { serveUntilStopped } from '../../pkg/server/process.ts';
 import { ApiServer } from '../../pkg/server/server.ts';
 import { keepServing } from '../../pkg/server/serving-controller.ts';
 import { startLoop, type Loop } from './loop.ts';
@@ -44,14 +44,5 @@ export const startServer = async (config: ServerConfig, strategies: readonly Str
 };
 
 /** Serves until the process is told to stop. */
-export const run = async (config: ServerConfig, strategies: readonly Strategy[], log: Log): Promise<void> => {
-  // a defect must be seen, and must not take other users' requests down with it
-  process.on('unhandledRejection', (error) => log.error({ err: error }, 'a promise was rejected and nobody listened'));
-  process.on('uncaughtException', (error) => log.error({ err: error }, 'an exception was thrown and nobody caught it'));
-  const running = await startServer(config, strategies, log);
-  const [signal] = await Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')]);
-  log.info({ signal }, 'stopping');
-  await running.stop();
-  log.info({}, 'stopped');
-  process.exit(0); // whatever handle a dependency left open
-};
+export const run = (config: ServerConfig, strategies: readonly Strategy[], log: Log): Promise<void> =>
+  serveUntilStopped(() => startServer(config, strategies, log), log);

@@ -6,7 +6,8 @@ import { crdDocuments, crdSets } from '../crds/crds.ts';
 import { applyManifests } from '../manifests/apply.ts';
 import { Kubectl } from './kubectl.ts';
 
-const namespace = 'cozy-system';
+/** Where the product runs. */
+export const namespace = 'cozy-system';
 const serviceAccount = 'tenant-apiserver';
 const tokenSeconds = 7 * 24 * 3600;
 const main = path.resolve(import.meta.dirname, '../../cmd/tenant-apiserver/main.ts');
@@ -33,16 +34,20 @@ export const installProduct = async (controlPlane: ControlPlane, port: number): 
   await installManifests(controlPlane, port);
 };
 
-/** A kubeconfig that holds a token of the very ServiceAccount that the manifests give the server. */
-export const serverKubeconfig = async (controlPlane: ControlPlane, name = 'tenant-apiserver'): Promise<string> => {
+/** A token of a ServiceAccount in the product's namespace, good for a week. */
+export const serviceAccountToken = async (controlPlane: ControlPlane, account: string): Promise<string> => {
   const answer = await controlPlane.request({
     method: 'POST',
-    path: `/api/v1/namespaces/${namespace}/serviceaccounts/${serviceAccount}/token`,
+    path: `/api/v1/namespaces/${namespace}/serviceaccounts/${account}/token`,
     body: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { expirationSeconds: tokenSeconds } },
   });
-  if (answer.status !== 201) throw new Error(`no token for the server's ServiceAccount: ${answer.text}`);
-  return controlPlane.kubeconfigFor({ token: answer.json<{ status: { token: string } }>().status.token }, name);
+  if (answer.status !== 201) throw new Error(`no token for ServiceAccount ${account}: ${answer.text}`);
+  return answer.json<{ status: { token: string } }>().status.token;
 };
+
+/** A kubeconfig that holds a token of the very ServiceAccount that the manifests give the server. */
+export const serverKubeconfig = async (controlPlane: ControlPlane, name = 'tenant-apiserver'): Promise<string> =>
+  controlPlane.kubeconfigFor({ token: await serviceAccountToken(controlPlane, serviceAccount) }, name);
 
 /**
  * As the image sets it. Most of what a server makes for a request is garbage at once, and a small young generation is as good as

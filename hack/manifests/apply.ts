@@ -15,12 +15,15 @@ export interface ApplyOptions {
   overlay: string;
   /** Where the server listens; what the kustomization says if left out. */
   port?: number;
+  /** Those to apply; all if left out. */
+  only?: (object: Manifest) => boolean;
 }
 
 export interface Manifest {
   apiVersion: string;
   kind: string;
-  metadata: { name: string; namespace?: string; annotations?: Record<string, string> };
+  metadata: { name: string; namespace?: string; labels?: Record<string, string>; annotations?: Record<string, string> };
+  data?: Record<string, string>;
   spec?: Record<string, any>;
 }
 
@@ -34,9 +37,9 @@ export const renderManifests = async (kubectlPath: string, kustomization: string
  * Installs as docs/install.md says: CustomResourceDefinitions, then the rest, server-side, and waits until records can be kept.
  * Returns what kubectl printed, a line an object. Throws with what kubectl says.
  */
-export const applyManifests = async ({ kubectlPath, kubeconfigPath, overlay, port }: ApplyOptions): Promise<string[]> => {
+export const applyManifests = async ({ kubectlPath, kubeconfigPath, overlay, port, only = () => true }: ApplyOptions): Promise<string[]> => {
   const [crds, others] = await Promise.all([renderManifests(kubectlPath, 'crds'), renderManifests(kubectlPath, overlay)]);
-  const objects = [...crds, ...others.map((object) => withPort(object, port))];
+  const objects = [...crds, ...others.filter(only).map((object) => withPort(object, port))];
   const kubectl = new Kubectl(kubectlPath, kubeconfigPath);
   // Its usual place, in the home directory, would keep what was discovered of a control plane that is gone.
   const environment = { KUBECACHEDIR: path.join(path.dirname(kubeconfigPath), 'kubectl-cache') };

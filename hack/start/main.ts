@@ -11,6 +11,7 @@ const usage = `Usage: npm start [-- flags]
 
 Brings up a control plane with the product and an example tree on it, shows them, and runs until Ctrl-C.
 
+  --audit-proxy        puts audit-proxy in front of tenant-apiserver
   --check              ends once all is shown: exit code 0, or another one with the reason
   --directory <path>   holds kubeconfig, kubectl, logs and data, which the next start takes up again (default .run)
 `;
@@ -44,14 +45,14 @@ const bringUp = async (folder: RunFolder, stack: Stack, preparing: Promise<Ingre
 };
 
 const main = async (): Promise<number> => {
-  const { values } = parseArgs({ options: { check: { type: 'boolean', default: false }, directory: { type: 'string', default: path.join(checkout, '.run') }, help: { type: 'boolean', default: false } } });
+  const { values } = parseArgs({ options: { 'audit-proxy': { type: 'boolean', default: false }, check: { type: 'boolean', default: false }, directory: { type: 'string', default: path.join(checkout, '.run') }, help: { type: 'boolean', default: false } } });
   if (values.help) {
     process.stdout.write(usage);
     return 0;
   }
   const stop = signalled();
   const folder = await RunFolder.take(path.resolve(values.directory), log);
-  const stack = new Stack(folder, log);
+  const stack = new Stack(folder, log, { auditProxy: values['audit-proxy'] });
   const watched = stack.watch();
   watched.catch(() => undefined); // raced below; it may reject while nobody listens
   const preparing = prepare(log);

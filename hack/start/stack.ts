@@ -8,6 +8,7 @@ import type { Child } from '../controlplane/child.ts';
 import { findComponents, type Components } from '../controlplane/components.ts';
 import { ControlPlane, type Part } from '../controlplane/controlplane.ts';
 import { freePorts } from '../controlplane/ports.ts';
+import { handOver, installProxy, proxyFiles, proxyProcess } from '../local/audit-proxy.ts';
 import { apiServices, foreignCrds, installForeignCrds, installManifests, serverKubeconfig, serverProcess } from '../local/product.ts';
 import { applyExample, waitForExample } from './example.ts';
 import { messageOf } from './answers.ts';
@@ -19,6 +20,7 @@ const run = promisify(execFile);
 const lastingParts: readonly Part[] = ['etcd', 'kube-apiserver'];
 const restarting: Part = 'kube-controller-manager';
 const server = 'tenant-apiserver';
+const auditProxy = 'audit-proxy';
 /** So many restarts within a minute are a fault. */
 const tolerableRestarts = 3;
 const lookEveryMs = 300;
@@ -42,15 +44,19 @@ export class Stack {
   readonly #folder: RunFolder;
   readonly #log: (line: string) => void;
   #controlPlane: ControlPlane | undefined;
-  #server: Child | undefined;
-  #serverRuns = false;
+  /** tenant-apiserver and, where asked for, audit-proxy, by name. Those that were ready once are to run on. */
+  readonly #servers = new Map<string, Child>();
+  readonly #ready = new Set<string>();
   #stopping = false;
   #underWay: Promise<unknown> = Promise.resolve();
   #waitingFor = 'the control plane';
 
-  constructor(folder: RunFolder, log: (line: string) => void) {
+  readonly #withAuditProxy: boolean;
+
+  constructor(folder: RunFolder, log: (line: string) => void, { auditProxy: withAuditProxy = false }: { auditProxy?: boolean } = {}) {
     this.#folder = folder;
     this.#log = log;
+    this.#withAuditProxy = withAuditProxy;
   }
 
   get stopping(): boolean {
@@ -79,7 +85,7 @@ export class Stack {
     const steps: (() => Promise<void>)[] = this.#folder.kept && (await hasServiceAccount(controlPlane))
       ? [() => Promise.all([this.#install(controlPlane, crds, port), this.#serve(controlPlane, port)]).then(() => undefined)]
       : [() => this.#install(controlPlane, crds, port), () => this.#serve(controlPlane, port)];
-    for (const step of [...steps, () => this.#aggregate(controlPlane), () => this.#plant(controlPlane)]) {
+    for (const step of [...steps, () => this.#aggregate(controlPlane), ...(this.#withAuditProxy ? [() => this.#putProxyInFront(controlPlane, port)] : []), () => this.#plant(controlPlane)]) {
       if (this.#stopping) return;
       await step();
     }
@@ -112,11 +118,30 @@ export class Stack {
     this.#waitingFor = server;
     const began = Date.now();
     const kubeconfig = await serverKubeconfig(controlPlane);
-    this.#server = serverProcess({ controlPlane, port, kubeconfig, logFile: path.join(this.#folder.logs, `${server}.log`), log: this.#log });
-    if (this.#stopping) return;
-    await this.#server.start();
-    this.#serverRuns = true;
+    await this.#run(server, serverProcess({ controlPlane, port, kubeconfig, logFile: path.join(this.#folder.logs, `${server}.log`), log: this.#log }));
     this.#log(`${server}: ready after ${since(began)}`);
+  }
+
+  async #run(name: string, child: Child): Promise<void> {
+    this.#servers.set(name, child);
+    if (this.#stopping) return;
+    await child.start();
+    this.#ready.add(name);
+  }
+
+  /** Starts the proxy, and has the kube-apiserver send both APIServices to it. */
+  async #putProxyInFront(controlPlane: ControlPlane, serverPort: number): Promise<void> {
+    this.#waitingFor = auditProxy;
+    const began = Date.now();
+    await installProxy(controlPlane);
+    const files = await proxyFiles(controlPlane);
+    const [port, metricsPort] = (await freePorts(2)) as [number, number];
+    const auditLog = path.join(this.#folder.logs, 'audit.log');
+    await this.#run(auditProxy, proxyProcess({ files, port, metricsPort, serverPort, auditLog, logFile: path.join(this.#folder.logs, `${auditProxy}.log`), log: this.#log }));
+    if (this.#stopping) return;
+    await handOver(controlPlane, port);
+    this.#log(`${auditProxy}: in front after ${since(began)}; its events are in ${auditLog}`);
+    await this.#aggregate(controlPlane);
   }
 
   /** Resolves once the kube-apiserver reaches the server, and the server leads. */
@@ -152,7 +177,7 @@ export class Stack {
   /** The processes that run now, by name. */
   processes(): Record<string, number> {
     const pids: [string, number | undefined][] = [...lastingParts, restarting].map((part) => [part, this.#controlPlane?.pidOf(part)]);
-    return Object.fromEntries([...pids, [server, this.#server?.pid]].filter((entry): entry is [string, number] => entry[1] !== undefined));
+    return Object.fromEntries([...pids, ...[...this.#servers].map(([name, child]): [string, number | undefined] => [name, child.pid])].filter((entry): entry is [string, number] => entry[1] !== undefined));
   }
 
   /** Says which process ended that ought to run, with the end of its log; undefined where all is well. */
@@ -161,8 +186,8 @@ export class Stack {
     const running = this.processes();
     const dead = this.#controlPlane ? lastingParts.find((part) => running[part] === undefined) : undefined;
     if (dead) return this.#obituary(dead, await this.#controlPlane!.logTail(dead));
-    if (this.#serverRuns && running[server] === undefined) return this.#obituary(server, await this.#server!.logTail());
-    return undefined;
+    const silent = [...this.#ready].find((name) => running[name] === undefined);
+    return silent === undefined ? undefined : this.#obituary(silent, await this.#servers.get(silent)!.logTail());
   }
 
   /** Rejects when a process ended that ought to run; never resolves but when stopped. */
@@ -196,7 +221,8 @@ export class Stack {
     this.#stopping = true;
     // A control plane that is half started cannot be stopped; what is not over by then ends with this process.
     await Promise.race([this.#underWay, setTimeout(graceMs, undefined, { ref: false })]);
-    await this.#server?.stop();
+    await this.#servers.get(auditProxy)?.stop();
+    await this.#servers.get(server)?.stop();
     await this.#controlPlane?.stop();
   }
 }

@@ -1,14 +1,21 @@
 import http2, { type ClientHttp2Session, type ClientHttp2Stream, type IncomingHttpHeaders, type OutgoingHttpHeaders } from 'node:http2';
+import type { Writable } from 'node:stream';
 import type { RestConfig } from './config.ts';
 
 /** What becomes of one request. Everything is told as it comes, in order: head, data, and one of end and fail. */
 export interface ResponseSink {
   head(status: number, headers: IncomingHttpHeaders): void;
+  /** An answer before the answer (1xx). */
+  informational?(status: number, headers: IncomingHttpHeaders): void;
   data(chunk: Buffer): void;
+  trailers?(headers: IncomingHttpHeaders): void;
   end(): void;
   /** A ConnectionError, or the reason of the signal. */
   fail(error: Error): void;
 }
+
+/** What a request sends after its head: all of it, or a function that writes it to the end as it comes. */
+export type RequestBody = Buffer | string | ((stream: Writable) => void);
 
 /** A request under way. */
 export interface Exchange {
@@ -33,23 +40,28 @@ const streamsPerSession = 90;
 const connectTimeoutMs = 10_000;
 const pingIntervalMs = 15_000;
 const pingTimeoutMs = 10_000;
+/** What a server may send on a stream before it is read. Large, so that a list comes in one go. */
+const streamWindow = 4 << 20;
 
 /** HTTP/2 connections to one server: opened as needed, spread by load, dropped when they stop answering pings. */
 export class Transport {
   readonly #config: RestConfig;
+  readonly #window: number;
   readonly #sessions = new Set<PooledSession>();
   #connecting: Promise<PooledSession> | undefined;
   #closed = false;
 
-  constructor(config: RestConfig) {
+  /** @param window bytes that may wait on a stream that is not read */
+  constructor(config: RestConfig, window = streamWindow) {
     this.#config = config;
+    this.#window = window;
   }
 
   /**
    * Sends a request and feeds the sink.
    * @throws ConnectionError where it could not be sent; the signal's reason where it was aborted before
    */
-  async send(headers: OutgoingHttpHeaders, body: Buffer | string | undefined, sink: ResponseSink, signal?: AbortSignal): Promise<Exchange> {
+  async send(headers: OutgoingHttpHeaders, body: RequestBody | undefined, sink: ResponseSink, signal?: AbortSignal): Promise<Exchange> {
     const session = this.#withRoom() ?? (await this.#connect());
     signal?.throwIfAborted();
     return session.send(headers, body, sink, signal);
@@ -74,7 +86,7 @@ export class Transport {
   /** One connection is opened at a time: a burst waits for it instead of opening many. */
   #connect(): Promise<PooledSession> {
     if (this.#closed) return Promise.reject(new ConnectionError('the client is closed', true));
-    this.#connecting ??= openSession(this.#config)
+    this.#connecting ??= openSession(this.#config, this.#window)
       .then((session) => {
         if (this.#closed) {
           session.destroy();
@@ -89,7 +101,7 @@ export class Transport {
   }
 }
 
-const openSession = (config: RestConfig): Promise<ClientHttp2Session> =>
+const openSession = (config: RestConfig, window: number): Promise<ClientHttp2Session> =>
   new Promise((resolve, reject) => {
     const session = http2.connect(config.server, {
       ca: config.ca,
@@ -98,8 +110,9 @@ const openSession = (config: RestConfig): Promise<ClientHttp2Session> =>
       servername: config.serverName ?? (isAddress(config.server.hostname) ? '' : config.server.hostname),
       rejectUnauthorized: !config.insecureSkipVerify,
       ALPNProtocols: ['h2'],
-      settings: { enablePush: false, initialWindowSize: 4 << 20 },
+      settings: { enablePush: false, initialWindowSize: window },
       maxSessionMemory: 1000,
+      maxSendHeaderBlockLength: 1 << 20, // of a user with a thousand groups
     });
     const timer = setTimeout(() => session.destroy(new Error(`no connection within ${connectTimeoutMs} ms`)), connectTimeoutMs);
     const fail = (error: Error): void => {
@@ -135,7 +148,7 @@ class PooledSession {
   }
 
   /** Listeners are set before anything can arrive: an answer that is complete in one packet must not be missed. */
-  send(headers: OutgoingHttpHeaders, body: Buffer | string | undefined, sink: ResponseSink, signal?: AbortSignal): Exchange {
+  send(headers: OutgoingHttpHeaders, body: RequestBody | undefined, sink: ResponseSink, signal?: AbortSignal): Exchange {
     let stream: ClientHttp2Stream;
     try {
       stream = this.#session.request(headers, { endStream: body === undefined });
@@ -150,6 +163,8 @@ class PooledSession {
     signal?.addEventListener('abort', cancel, { once: true });
     stream.on('error', (error) => (failure = error));
     stream.on('response', (received) => sink.head(received[':status'] ?? 0, received));
+    if (sink.informational) stream.on('headers', (received) => sink.informational?.(received[':status'] ?? 0, received));
+    if (sink.trailers) stream.on('trailers', (received) => sink.trailers?.(received));
     stream.on('data', (chunk: Buffer) => sink.data(chunk));
     stream.on('end', () => {
       ended = !stream.aborted && stream.rstCode === http2.constants.NGHTTP2_NO_ERROR;
@@ -163,7 +178,8 @@ class PooledSession {
       if (signal?.aborted) sink.fail(signal.reason as Error);
       else sink.fail(new ConnectionError(failure?.message ?? `the connection was closed before the answer was whole (HTTP/2 code ${stream.rstCode})`, refused || isGoaway(failure), failure));
     });
-    if (body !== undefined) stream.end(body);
+    if (typeof body === 'function') body(stream);
+    else if (body !== undefined) stream.end(body);
     return { cancel, pause: () => void stream.pause(), resume: () => void stream.resume() };
   }
 

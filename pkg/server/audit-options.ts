@@ -25,9 +25,12 @@ class BackendOptions {
   maxEventSize = 100 * 1024;
   maxTruncatedBatchSize = 10 * 1024 * 1024;
 
-  constructor(name: 'log' | 'webhook') {
+  readonly #modes: readonly Mode[];
+
+  constructor(name: 'log' | 'webhook', allowed: readonly Mode[]) {
     this.name = name;
-    this.mode = name === 'log' ? 'blocking' : 'batch';
+    this.#modes = allowed;
+    this.mode = name === 'log' && allowed.includes('blocking') ? 'blocking' : 'batch';
     this.maxBatchSize = name === 'log' ? 1 : 400;
     this.throttle = name === 'webhook';
   }
@@ -75,7 +78,7 @@ class BackendOptions {
     const positive = (flag: string, value: number): void => {
       if (value <= 0) faults.push(`${prefix}-${flag} must be greater than 0`);
     };
-    if (!modes.includes(this.mode as Mode)) faults.push(`${prefix}-mode must be one of ${modes.join(', ')}`);
+    if (!this.#modes.includes(this.mode as Mode)) faults.push(`${prefix}-mode must be one of ${this.#modes.join(', ')}`);
     if (this.mode === 'batch') {
       positive('batch-buffer-size', this.bufferSize);
       positive('batch-max-size', this.maxBatchSize);
@@ -103,6 +106,14 @@ class BackendOptions {
   }
 }
 
+/** Where a program differs from the kube-apiserver. */
+export interface AuditDefaults {
+  /** Those that may be chosen; all if left out. */
+  modes?: readonly Mode[];
+  /** In place of a file; without either nothing is recorded. */
+  policy?: Policy;
+}
+
 /** The flags about audit, named as the kube-apiserver's. Without a policy nothing is recorded. */
 export class AuditOptions {
   policyFile = '';
@@ -114,8 +125,15 @@ export class AuditOptions {
   logFormat = 'json';
   webhookConfigFile = '';
   webhookInitialBackoffMs = 10_000;
-  readonly #log = new BackendOptions('log');
-  readonly #webhook = new BackendOptions('webhook');
+  readonly #log: BackendOptions;
+  readonly #webhook: BackendOptions;
+  readonly #policy: Policy | undefined;
+
+  constructor({ modes: allowed = modes, policy }: AuditDefaults = {}) {
+    this.#log = new BackendOptions('log', allowed);
+    this.#webhook = new BackendOptions('webhook', allowed);
+    this.#policy = policy;
+  }
 
   addFlags(flags: Flags): void {
     const text = (name: 'policyFile' | 'logPath' | 'logFormat' | 'webhookConfigFile', flag: string, value: string, help: string): void =>
@@ -153,8 +171,9 @@ export class AuditOptions {
     if (this.logPath) faults.push(...this.#log.validate());
     if (this.webhookConfigFile) faults.push(...this.#webhook.validate());
     if (this.logFormat !== 'json') faults.push('--audit-log-format must be json');
-    if (this.policyFile && !this.logPath && !this.webhookConfigFile) faults.push('--audit-policy-file needs somewhere to write to: --audit-log-path or --audit-webhook-config-file');
-    if (!this.policyFile && (this.logPath || this.webhookConfigFile)) faults.push('--audit-log-path and --audit-webhook-config-file need --audit-policy-file: without a policy nothing is recorded');
+    const records = Boolean(this.policyFile || this.#policy);
+    if (records && !this.logPath && !this.webhookConfigFile) faults.push('the audit policy needs somewhere to write to: --audit-log-path or --audit-webhook-config-file');
+    if (!records && (this.logPath || this.webhookConfigFile)) faults.push('--audit-log-path and --audit-webhook-config-file need --audit-policy-file: without a policy nothing is recorded');
     return faults;
   }
 
@@ -164,10 +183,11 @@ export class AuditOptions {
    * @throws Error for a policy or kubeconfig that cannot be used
    */
   async complete(): Promise<AuditConfig | undefined> {
-    if (!this.policyFile) return undefined;
+    const policy = this.policyFile ? await loadPolicy(this.policyFile) : this.#policy;
+    if (!policy) return undefined;
     const { logPath, logMaxSize, logMaxAge, logMaxBackups, logCompress, webhookConfigFile, webhookInitialBackoffMs } = this;
     return Object.freeze({
-      policy: await loadPolicy(this.policyFile),
+      policy,
       log: logPath
         ? { ...this.#log.complete(), rotation: { path: logPath, maxSizeBytes: logMaxSize * 1024 * 1024, maxAgeDays: logMaxAge, maxBackups: logMaxBackups, compress: logCompress } }
         : undefined,

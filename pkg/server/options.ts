@@ -31,7 +31,7 @@ export interface ServerConfig {
   readonly identity: string;
 }
 
-const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'];
+export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'];
 
 /** The command line's settings, each with its default. */
 export class ServerOptions {

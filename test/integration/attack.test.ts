@@ -4,30 +4,11 @@ import path from 'node:path';
 import { before, describe, it } from 'mocha';
 import type { ControlPlane } from '../../hack/controlplane/controlplane.ts';
 import { call } from '../../hack/controlplane/request.ts';
-import { createAuthority, type CertificateRequest, type KeyPair } from '../../pkg/server/certificates.ts';
+import type { KeyPair } from '../../pkg/server/certificates.ts';
 import { eventually } from '../poll.ts';
+import { keyPairs } from './attackers.ts';
 import { attacks, secrets, type Attacker } from './attacks.ts';
 import { sharedCluster } from './cluster.ts';
-
-const hour = 3_600_000;
-
-const keyPairs = async ({ clientAuthority, frontProxy }: ControlPlane): Promise<Record<Attacker, KeyPair | undefined>> => {
-  const { authority, client, allowedName } = frontProxy;
-  const front: CertificateRequest = { commonName: allowedName, usages: ['client'] };
-  const lookalike = await createAuthority({ commonName: 'front-proxy-ca' });
-  return {
-    nobody: undefined,
-    mallory: await clientAuthority.issue({ commonName: 'mallory', usages: ['client'] }),
-    impersonator: await clientAuthority.issue({ commonName: 'impersonator', usages: ['client'] }),
-    front: client,
-    'expired front': await authority.issue({ ...front, notBefore: new Date(Date.now() - 2 * hour), notAfter: new Date(Date.now() - hour) }),
-    'future front': await authority.issue({ ...front, notBefore: new Date(Date.now() + hour) }),
-    'front of another name': await authority.issue({ ...front, commonName: 'mallory' }),
-    'front with a server certificate': await authority.issue({ ...front, usages: ['server'] }),
-    'front by the client authority': await clientAuthority.issue(front),
-    'front by an authority of the same name': await lookalike.issue(front),
-  };
-};
 
 describe('attacks on who is asking', () => {
   let address: { host: string; port: number };

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import path from 'node:path';
 import type { Child } from '../../hack/controlplane/child.ts';
 import type { ControlPlane } from '../../hack/controlplane/controlplane.ts';
@@ -21,10 +22,22 @@ export interface Cluster {
 }
 
 let shared: Promise<Cluster> | undefined;
+let front: ((cluster: Cluster) => Promise<void>) | undefined;
+
+/** Has something put in front of the shared cluster's server before anybody gets it: its tests then go through that. */
+export const putInFront = (put: (cluster: Cluster) => Promise<void>): void => {
+  assert.equal(shared, undefined, 'the shared cluster is in use already');
+  front = put;
+};
 
 /** The cluster that the tests of this process share. */
 export const sharedCluster = (): Promise<Cluster> => {
-  shared ??= sharedControlPlane().then(clusterOn);
+  shared ??= sharedControlPlane()
+    .then(clusterOn)
+    .then(async (cluster) => {
+      await front?.(cluster);
+      return cluster;
+    });
   return shared;
 };
 

@@ -8,6 +8,7 @@ export const usage = `Measures tenant-apiserver beside a CustomResourceDefinitio
   --server <text>     only servers whose name contains the text; may be repeated
   --watchers <N>      how many watchers an event goes to (default 500)
   --direct            measure tenant-apiserver also without the kube-apiserver in front
+  --proxy             measure audit-proxy in front of tenant-apiserver, and what it adds; includes --direct
   --floor             measure also a bare Node server that hands reads and writes of one object on to the kube-apiserver
   --profile <dir>     write a CPU profile of tenant-apiserver for each operation there, and what is in it; it is slower then
   --json <file>       write every measurement there
@@ -23,6 +24,7 @@ export interface BenchOptions {
   servers: readonly string[];
   watchers: number;
   direct: boolean;
+  proxy: boolean;
   floor: boolean;
   profileDirectory: string | undefined;
   jsonFile: string | undefined;
@@ -41,6 +43,7 @@ export const parseOptions = (args: string[]): BenchOptions => {
       server: { type: 'string', multiple: true, default: [] },
       watchers: { type: 'string', default: '500' },
       direct: { type: 'boolean', default: false },
+      proxy: { type: 'boolean', default: false },
       floor: { type: 'boolean', default: false },
       profile: { type: 'string' },
       json: { type: 'string' },
@@ -55,7 +58,8 @@ export const parseOptions = (args: string[]): BenchOptions => {
     only: values.only.map((text) => text.toLowerCase()),
     servers: values.server,
     watchers: positiveInteger('--watchers', values.watchers),
-    direct: values.direct,
+    direct: values.direct || values.proxy,
+    proxy: values.proxy,
     floor: values.floor,
     profileDirectory: values.profile,
     jsonFile: values.json,

@@ -22,9 +22,9 @@ const limitsFor = ({ quick, objects }: BenchOptions, now: number): TrialLimits =
 
 /** All that is measured with so many objects, operation by operation, so that servers are compared under one load of the machine. */
 export const stepsFor = (world: World, objects: number, options: BenchOptions): Step[] => {
-  const { subjects, direct, floor, tenantServer, sampleServer, controlPlane } = world;
+  const { subjects, direct, proxied, floor, tenantServer, sampleServer, controlPlane } = world;
   const limits = limitsFor(options, objects);
-  const all = direct ? [...subjects, direct] : subjects;
+  const all = [...subjects, ...(direct ? [direct] : []), ...(proxied ? [proxied] : [])];
   const withFloor = floor ? [...all, floor] : all;
   const heapOf = ({ name }: Subject): typeof tenantServer.heap | undefined => (name === 'tenant-apiserver' ? tenantServer.heap : undefined);
   const forEach = (operation: string, of: readonly Subject[], run: (subject: Subject, idle: IdleRates) => Promise<Measurement>): Step[] =>
@@ -63,7 +63,7 @@ const warmLists = async (subject: Subject, objects: number): Promise<void> => {
 };
 
 /** Every process whose CPU time is counted. */
-export const processesOf = ({ subjects, floor }: World): number[] => [...new Set([...subjects, ...(floor ? [floor] : [])].flatMap((subject) => Object.values(subject.processes()) as number[]))];
+export const processesOf = ({ subjects, proxied, floor }: World): number[] => [...new Set([...subjects, ...(proxied ? [proxied] : []), ...(floor ? [floor] : [])].flatMap((subject) => Object.values(subject.processes()) as number[]))];
 
 /** CPU times are read where Linux has them. Throws elsewhere. */
 export const assertMeasurable = (): void => {

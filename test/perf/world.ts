@@ -7,7 +7,9 @@ import { loadRestConfig } from '../../pkg/kube/config.ts';
 import { atEnd } from '../lifecycle.ts';
 import { clientAt } from '../integration/client.ts';
 import { ownControlPlane } from '../integration/shared.ts';
+import { directName, proxyName } from './hop-report.ts';
 import { isWantedServer, type BenchOptions } from './options.ts';
+import { FrontClient, startAuditProxy } from './proxied.ts';
 import { startFloorServer, startSampleApiserver, startTenantApiserver, type AggregatedServer, type TenantServer } from './servers.ts';
 import {
   bodyOf, concurrently, createObject, deleteObject, floorNames, flunderNames, flunderSpec, gatewaySpec, keyOf, namespaces, twinNames, type Subject,
@@ -22,11 +24,13 @@ export interface World {
   subjects: readonly Subject[];
   /** tenant-apiserver without the kube-apiserver in front, where that is asked for: the same objects once more. */
   direct: Subject | undefined;
+  /** The same behind audit-proxy, where that is asked for. */
+  proxied: Subject | undefined;
   /** What any server on Node costs that does the same, where that is asked for: for the operations on one object. */
   floor: Subject | undefined;
 }
 
-export const startWorld = async ({ direct, floor, profileDirectory }: BenchOptions): Promise<World> => {
+export const startWorld = async ({ direct, proxy, floor, profileDirectory }: BenchOptions): Promise<World> => {
   const controlPlane = await ownControlPlane();
   const kubectl = new Kubectl(controlPlane.kubectlPath, controlPlane.kubeconfigPath);
   const crd = customResourceDefinition(twinNames);
@@ -35,6 +39,7 @@ export const startWorld = async ({ direct, floor, profileDirectory }: BenchOptio
   const tenantServer = await startTenantApiserver(controlPlane, profileDirectory);
   const sampleServer = await startSampleApiserver(controlPlane);
   const floorServer = floor ? await startFloorServer(controlPlane, tenantServer.kubeconfig) : undefined;
+  const auditProxy = proxy ? await startAuditProxy(controlPlane, tenantServer.port) : undefined;
   await kubectl.run(['wait', '--for=condition=Established', '--timeout=60s', `crd/${crd.metadata.name}`], { timeoutMs: 70_000 });
 
   const front = async (): Promise<KubeClient> => closedAtEnd(new KubeClient(await loadRestConfig(controlPlane.kubeconfigPath), 'bench'));
@@ -52,7 +57,13 @@ export const startWorld = async ({ direct, floor, profileDirectory }: BenchOptio
     tenantServer,
     sampleServer,
     subjects,
-    direct: direct ? { ...subjects[0]!, name: 'tenant-apiserver, direct', client: closedAtEnd(clientAt(tenantServer.port, controlPlane.admin)) } : undefined,
+    direct: direct ? { ...subjects[0]!, name: directName, client: closedAtEnd(clientAt(tenantServer.port, controlPlane.admin)) } : undefined,
+    proxied: auditProxy && {
+      ...subjects[0]!,
+      name: proxyName,
+      client: closedAtEnd(new FrontClient(auditProxy.port, controlPlane.frontProxy.client)),
+      processes: servedBy(() => auditProxy.child.pid!),
+    },
     floor: floorServer && { ...subjects[0]!, name: 'bare Node', names: floorNames, client: await front(), processes: servedBy(() => floorServer.pid!) },
   };
 };

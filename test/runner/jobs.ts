@@ -21,7 +21,7 @@ const measured: Record<string, number> = {
 const usual = 90;
 
 /** Whether a file needs a control plane, and so goes to a lane. */
-export const isForLanes = (file: string): boolean => /(^|\/)(integration|contract|heavy)\//.test(file);
+export const isForLanes = (file: string): boolean => /(^|\/)(integration|contract|e2e|heavy)\//.test(file);
 
 /**
  * Files that share a control plane run in one process, which starts it once; each other one has a process of its own.
