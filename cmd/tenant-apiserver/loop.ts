@@ -16,6 +16,7 @@ import type { ReflectorOptions } from '../../pkg/kube/reflector.ts';
 import type { Store } from '../../pkg/storage/store.ts';
 import { tenantController } from '../../pkg/tenant/controller.ts';
 import { tenantInformer } from '../../pkg/tenant/observe.ts';
+import { partInformer, partKinds, partResources, type PartKind } from '../../pkg/tenant/part.ts';
 import type { KubeObject } from '../../api/meta/v1/types.ts';
 
 export interface LoopOptions {
@@ -61,7 +62,7 @@ const namespaces: RestResource = { apiVersion: 'v1', kind: 'Namespace', plural: 
 
 /** Caches begin anew with each term: what was seen in an earlier one is out of date. */
 const beginTerm = ({ client, tenants, gateways: tenantGateways, identity, log, workers, duties = [] }: LoopOptions): Duty => {
-  type Selection = Pick<ReflectorOptions, 'labelSelector' | 'metadataOnly'>;
+  type Selection = Pick<ReflectorOptions, 'labelSelector' | 'fieldSelector' | 'metadataOnly'>;
   const watched = <T extends KubeObject>(resource: RestResource, informerOptions: InformerOptions<T>, selection: Selection = {}): Informer<T> => {
     const onError = (error: unknown): void => log.warn({ err: error, resource: resource.plural }, 'watch interrupted');
     return new Informer<T>(fromReflector({ client, path: collectionPath(resource), ...selection, onError }), informerOptions);
@@ -76,11 +77,19 @@ const beginTerm = ({ client, tenants, gateways: tenantGateways, identity, log, w
     issuers: watched(issuers, {}, ours),
     certificates: watched<Certificate>(certificates, certificateInformer, ours),
   };
+  const ofPart = <T>(each: (what: PartKind) => T) => Object.fromEntries(partKinds.map((what) => [what, each(what)])) as Record<PartKind, T>;
+  const parts = ofPart((what) => watched(partResources[what], partInformer, ours));
   const events = new EventRecorder({ client, log, instance: identity });
   const controllers = [
     tenantController({
-      caches: { tenants: caches.tenants, namespaces: caches.namespaces, gateways: caches.tenantGateways },
-      targets: { tenants, status: storeTarget(tenants), namespace: clientTarget(client, namespaces), gateway: storeTarget(tenantGateways) },
+      caches: { tenants: caches.tenants, namespaces: caches.namespaces, gateways: caches.tenantGateways, parts },
+      targets: {
+        tenants,
+        status: storeTarget(tenants),
+        namespace: clientTarget(client, namespaces),
+        gateway: storeTarget(tenantGateways),
+        parts: ofPart((what) => clientTarget(client, partResources[what])),
+      },
       events,
       log,
       workers,
@@ -101,7 +110,7 @@ const beginTerm = ({ client, tenants, gateways: tenantGateways, identity, log, w
     }),
   ];
   const begun = duties.map((begin) => begin());
-  const informers = Object.values(caches);
+  const informers = [...Object.values(caches), ...Object.values(parts)];
   for (const informer of informers) informer.start();
   for (const controller of controllers) controller.start().catch((error: unknown) => log.error({ err: error }, 'a controller could not start'));
   return {

@@ -3,12 +3,13 @@ import path from 'node:path';
 import { pageWithProxyOptions } from './proxy-options.ts';
 import { pagesWithFlags } from './readme-flags.ts';
 import { schemas } from './schemas.ts';
+import { tenantRoles } from './tenant-roles.ts';
 import { recordCrds, type GeneratedFile } from './record-crds.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 
 /** Every file of the repository that is generated, or holds something generated. */
-export const generatedFiles = async (): Promise<GeneratedFile[]> => [...schemas(), ...recordCrds(), ...(await pagesWithFlags()), await pageWithProxyOptions()];
+export const generatedFiles = async (): Promise<GeneratedFile[]> => [...schemas(), ...recordCrds(), tenantRoles(), ...(await pagesWithFlags()), await pageWithProxyOptions()];
 
 /** The paths of generated files that are missing or not what they would be if they were made now. */
 export const staleFiles = async (): Promise<string[]> => {

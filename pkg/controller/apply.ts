@@ -74,7 +74,7 @@ export const storeTarget = (store: Pick<Store, 'get' | 'apply' | 'delete'>): Tar
   },
 });
 
-export type Outcome = { result: 'unchanged' | 'written' } | { result: 'refused'; message: string };
+export type Outcome = { result: 'unchanged' } | { result: 'written'; object: KubeObject } | { result: 'refused'; message: string };
 
 /** No object has it: etcd counts writes from 2 on. An apply that carries it can create, and never changes what exists. */
 const absentVersion = '1';
@@ -89,26 +89,25 @@ export const applyObject = async (
   live: KubeObject | undefined,
   isOurs: (live: KubeObject) => boolean,
 ): Promise<Outcome> => {
-  const existing = live ?? (await create(target, desired));
-  if (!existing) return { result: 'written' };
+  const found = live ? { existing: live } : await create(target, desired);
+  if (!found.existing) return { result: 'written', object: found.created };
+  const { existing } = found;
   if (!isOurs(existing)) {
     const message = `${desired.kind} ${nameOf(desired)} exists and was not made by ${fieldManager}; it is left alone: remove or rename it`;
     return { result: 'refused', message };
   }
   if (!applyWouldChange(desired, existing, fieldManager)) return { result: 'unchanged' };
   // The uid keeps an apply from creating anew what was deleted since.
-  await target.apply({ ...desired, metadata: { ...desired.metadata, uid: existing.metadata.uid } });
-  return { result: 'written' };
+  return { result: 'written', object: await target.apply({ ...desired, metadata: { ...desired.metadata, uid: existing.metadata.uid } }) };
 };
 
-/** Returns what stands in the way, if anything does: the cache was late, or lacks it because it does not carry our label. */
-const create = async (target: Target, desired: KubeObject): Promise<KubeObject | undefined> => {
+/** What was made, or what stands in the way: the cache was late, or lacks it because it does not carry our label. */
+const create = async (target: Target, desired: KubeObject): Promise<{ created: KubeObject; existing?: undefined } | { created?: undefined; existing: KubeObject }> => {
   try {
-    await target.apply({ ...desired, metadata: { ...desired.metadata, resourceVersion: absentVersion } });
-    return undefined;
+    return { created: await target.apply({ ...desired, metadata: { ...desired.metadata, resourceVersion: absentVersion } }) };
   } catch (error) {
     if (!hasCode(error, 409)) throw error;
-    return target.get(desired.metadata.namespace ?? '', desired.metadata.name!);
+    return { existing: await target.get(desired.metadata.namespace ?? '', desired.metadata.name!) };
   }
 };
 

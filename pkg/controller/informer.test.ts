@@ -124,3 +124,38 @@ describe('fromReflector', () => {
     await informer.stop();
   });
 });
+
+describe('Informer that learns of a write', () => {
+  it('knows it before the watch does, and tells it once', () => {
+    const { informer, handler, seen } = started();
+    handler.replace([], '1');
+    informer.learn(thing('a', '5'));
+    assert.equal(informer.get('ns', 'a')?.metadata.resourceVersion, '5');
+    handler.event('ADDED', thing('a', '5'));
+    assert.deepEqual(seen(), ['+a']);
+  });
+
+  it('does not go back to what the watch still has to tell', () => {
+    const { informer, handler, seen } = started();
+    handler.replace([thing('a', '9')], '9');
+    informer.learn(thing('a', '12', 'blue'));
+    handler.event('MODIFIED', thing('a', '10', 'green'));
+    handler.event('MODIFIED', thing('a', '12', 'blue'));
+    informer.learn(thing('a', '11', 'green'));
+    assert.deepEqual(seen(), ['+a', '~a 9→12']);
+    assert.deepEqual(informer.byIndex('colour', 'blue').length, 1);
+  });
+
+  it('does not bring back what has ended, nor replaces its successor', () => {
+    const { informer, handler, seen } = started();
+    handler.replace([], '1');
+    handler.event('ADDED', thing('a', '5'));
+    handler.event('DELETED', thing('a', '6'));
+    informer.learn(thing('a', '5'));
+    assert.equal(informer.get('ns', 'a'), undefined);
+    handler.event('ADDED', thing('a', '7', 'red', 'second'));
+    informer.learn(thing('a', '8', 'red', 'first'));
+    assert.equal(informer.get('ns', 'a')?.metadata.uid, 'second');
+    seen();
+  });
+});

@@ -66,6 +66,12 @@ export const fromStore = (store: Pick<Store, 'observe'>): InformerSource => (han
   return () => Promise.resolve(end());
 };
 
+/** More than come between a write and its answer. */
+const endsRemembered = 1000;
+
+/** Versions of one object are numbers that grow. */
+const isNewer = (version = '', than = ''): boolean => version.length > than.length || (version.length === than.length && version > than);
+
 /** An indexed copy of a collection, kept up to date; whoever subscribes is told what changed. Objects are shared: never change one. */
 export class Informer<T extends KubeObject = KubeObject> {
   /** Resolves once the first list is in. */
@@ -79,6 +85,8 @@ export class Informer<T extends KubeObject = KubeObject> {
   readonly #subscribers = new Set<InformerHandlers<T>>();
   readonly #markSynced: () => void;
   readonly #markSettled: () => void;
+  /** Uids of what the watch has seen end last. */
+  readonly #ended = new Set<string>();
   #missing = false;
   #end: (() => Promise<void>) | undefined;
 
@@ -121,6 +129,17 @@ export class Informer<T extends KubeObject = KubeObject> {
     return () => void this.#subscribers.delete(handlers);
   }
 
+  /**
+   * What a write has just answered, so that nobody decides by what was before it while the watch is under way. What the watch
+   * knows better, a newer version or the object's end, is left as it is.
+   */
+  learn(written: T): void {
+    const { uid, resourceVersion } = written.metadata;
+    const held = this.#objects.get(keyOf(written));
+    if (this.#ended.has(uid!) || (held && (held.metadata.uid !== uid || !isNewer(resourceVersion, held.metadata.resourceVersion)))) return;
+    this.#put(written);
+  }
+
   start(): void {
     this.#end ??= this.#source({
       replace: (items) => this.#replace(items as T[]),
@@ -145,8 +164,19 @@ export class Informer<T extends KubeObject = KubeObject> {
 
   #event(type: EventType, object: T): void {
     this.#setMissing(false);
-    if (type === 'DELETED') this.#remove(keyOf(object));
-    else this.#put(object);
+    if (type === 'DELETED') {
+      this.#remember(object.metadata.uid!);
+      this.#remove(keyOf(object));
+      return;
+    }
+    const held = this.#objects.get(keyOf(object));
+    // What was learnt from a write may be ahead of the watch.
+    if (held?.metadata.uid !== object.metadata.uid || !isNewer(held?.metadata.resourceVersion, object.metadata.resourceVersion)) this.#put(object);
+  }
+
+  #remember(uid: string): void {
+    this.#ended.add(uid);
+    if (this.#ended.size > endsRemembered) this.#ended.delete(this.#ended.values().next().value!);
   }
 
   #interrupted(error: unknown): void {

@@ -1,9 +1,10 @@
 import type { Tenant } from '../../api/apps/v1alpha1/tenant.ts';
 import type { KubeObject } from '../../api/meta/v1/types.ts';
-import { applyObject, deleteObject, fieldManager, type Target } from '../controller/apply.ts';
+import { applyObject, deleteObject, fieldManager, isRejected, type Target } from '../controller/apply.ts';
 import { hasCode } from '../kube/status-error.ts';
 import type { Store } from '../storage/store.ts';
 import { cleanupFinalizer, gatewayName, isRoot, namespaceOf } from './names.ts';
+import { isPartOurs, partKey, type PartKind } from './part.ts';
 import { isGatewayOurs, isOurs, type Action, type Observed, type Verdict } from './plan.ts';
 
 /** Where a tenant's objects are written. */
@@ -11,16 +12,34 @@ export interface TenantTargets {
   tenants: Pick<Store, 'update'>;
   namespace: Target;
   gateway: Target;
+  parts: Record<PartKind, Target>;
+  /** Is told what a write made of a part, before the watch does. */
+  learn: (what: PartKind, object: KubeObject) => void;
 }
 
-/** Carries out a plan, in its order. Returns what was refused, if anything: then nothing after it is done. */
+/**
+ * Carries out a plan, in its order. Returns what was refused, if anything: nothing is done after a namespace or a gateway that
+ * is not ours, while a part is no reason to withhold the others.
+ * @throws what the kube-apiserver rejected; of parts, when the others are done
+ */
 export const carryOut = async (targets: TenantTargets, observed: Observed, actions: readonly Action[]): Promise<Verdict | undefined> => {
+  const refusals: string[] = [];
+  let rejected: unknown;
   for (const action of actions) {
-    const refused = await act(targets, observed, action);
-    if (refused) return refused;
+    try {
+      const refused = await act(targets, observed, action);
+      if (refused && !isOfPart(action)) return refused;
+      if (refused) refusals.push(refused.message);
+    } catch (error) {
+      if (!isOfPart(action) || !isRejected(error)) throw error;
+      rejected ??= error;
+    }
   }
-  return undefined;
+  if (rejected) throw rejected;
+  return refusals.length > 0 ? { ready: false, reason: 'ObjectNotOwned', message: refusals.join('; ') } : undefined;
 };
+
+const isOfPart = (action: Action): boolean => 'what' in action && action.what !== 'namespace' && action.what !== 'gateway';
 
 const act = async (targets: TenantTargets, observed: Observed, action: Action): Promise<Verdict | undefined> => {
   const { tenant } = observed;
@@ -32,17 +51,29 @@ const act = async (targets: TenantTargets, observed: Observed, action: Action): 
       await release(targets, tenant);
       return undefined;
     case 'delete':
-      await deleteObject(targets[action.what], action.object);
+      await deleteObject(targetOf(targets, action.what), action.object);
       return undefined;
-    case 'apply': {
-      const { namespace } = observed;
-      const outcome = await applyObject(targets[action.what], action.desired, observed[action.what], (live) =>
-        action.what === 'namespace' ? isOurs(live, tenant, parentNamespace(observed)) : namespace !== undefined && isGatewayOurs(live, namespace),
-      );
-      if (outcome.result !== 'refused') return undefined;
-      return { ready: false, reason: action.what === 'namespace' ? 'NamespaceNotOwned' : 'GatewayNotOwned', message: outcome.message };
-    }
+    case 'apply':
+      return applyOne(targets, observed, action);
   }
+};
+
+const targetOf = (targets: TenantTargets, what: 'namespace' | 'gateway' | PartKind): Target => (what === 'namespace' || what === 'gateway' ? targets[what] : targets.parts[what]);
+
+const applyOne = async (targets: TenantTargets, observed: Observed, { what, desired }: Action & { do: 'apply' }): Promise<Verdict | undefined> => {
+  const { tenant, namespace } = observed;
+  const target = targetOf(targets, what);
+  if (what === 'namespace') {
+    const outcome = await applyObject(target, desired, namespace, (live) => isOurs(live, tenant, parentNamespace(observed)));
+    return outcome.result === 'refused' ? { ready: false, reason: 'NamespaceNotOwned', message: outcome.message } : undefined;
+  }
+  if (what === 'gateway') {
+    const outcome = await applyObject(target, desired, observed.gateway, (live) => namespace !== undefined && isGatewayOurs(live, namespace));
+    return outcome.result === 'refused' ? { ready: false, reason: 'GatewayNotOwned', message: outcome.message } : undefined;
+  }
+  const outcome = await applyObject(target, desired, observed.made.get(partKey(what, desired))?.object, (live) => namespace !== undefined && isPartOurs(live, tenant, namespace));
+  if (outcome.result === 'written') targets.learn(what, outcome.object);
+  return outcome.result === 'refused' ? { ready: false, reason: 'ObjectNotOwned', message: outcome.message } : undefined;
 };
 
 const parentNamespace = ({ parent }: Observed): KubeObject | undefined => (parent.state === 'ready' ? parent.namespace : undefined);

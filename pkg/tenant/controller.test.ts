@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, it } from 'mocha';
 import type { Tenant } from '../../api/apps/v1alpha1/tenant.ts';
 import type { TenantGateway } from '../../api/gateway/v1alpha1/tenantgateway.ts';
+import { controllerOf } from '../controller/apply.ts';
 import { Informer } from '../controller/informer.ts';
 import { silentLog } from '../controller/log.ts';
 import { ManualClock } from '../controller/manual-clock.ts';
@@ -11,6 +12,7 @@ import { tenantController } from './controller.ts';
 import { FakeCollection } from './fake-cluster.ts';
 import { namespaceOf, tenantOf } from './names.ts';
 import { tenantInformer } from './observe.ts';
+import { partInformer, partKinds, type PartCaches, type PartKind } from './part.ts';
 
 const byKey = ([a]: [string, unknown], [b]: [string, unknown]): number => (a < b ? -1 : 1);
 
@@ -20,20 +22,23 @@ const started = async () => {
   const [tenants, namespaces, gateways] = ['tenant', 'namespace', 'gateway'].map((name) => new FakeCollection(name, newVersion)) as [FakeCollection, FakeCollection, FakeCollection];
   const clock = new ManualClock(Date.UTC(2026, 10, 30, 12));
   namespaces.put({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'tenant-root', labels: { 'app.kubernetes.io/managed-by': 'tenant-apiserver' }, finalizers: ['kubernetes'] } });
+  const partCollections = Object.fromEntries(partKinds.map((what) => [what, new FakeCollection(what, newVersion)])) as Record<PartKind, FakeCollection>;
+  const made = Object.values(partCollections);
   const caches = {
     tenants: new Informer<Tenant>(tenants.source, tenantInformer),
     namespaces: new Informer(namespaces.source),
     gateways: new Informer<TenantGateway>(gateways.source),
+    parts: Object.fromEntries(partKinds.map((what) => [what, new Informer(partCollections[what].source, partInformer)])) as PartCaches,
   };
   const events: string[] = [];
   const controller = tenantController({
     caches,
-    targets: { tenants, status: tenants, namespace: namespaces, gateway: gateways },
+    targets: { tenants, status: tenants, namespace: namespaces, gateway: gateways, parts: partCollections },
     events: { record: async ({ metadata }, { reason }) => void events.push(`${metadata.name} ${reason}`) },
     log: silentLog,
     clock,
   });
-  for (const informer of Object.values(caches)) informer.start();
+  for (const informer of [caches.tenants, caches.namespaces, caches.gateways, ...Object.values(caches.parts)]) informer.start();
   void controller.start();
 
   /** The namespace controller: empties what ends, then lets it go. */
@@ -44,9 +49,16 @@ const started = async () => {
         if (!namespace.metadata.finalizers?.length) namespaces.put({ ...namespace, metadata: { ...namespace.metadata, finalizers: ['kubernetes'] } });
         continue;
       }
-      const inside = [tenants, gateways].flatMap((collection) => [...collection.objects.values()].filter((object) => object.metadata.namespace === name).map((object) => ({ collection, object })));
+      const inside = [tenants, gateways, ...made].flatMap((collection) => [...collection.objects.values()].filter((object) => object.metadata.namespace === name).map((object) => ({ collection, object })));
       for (const { collection, object } of inside) collection.end(object);
       if (inside.length === 0) namespaces.put({ ...namespace, metadata: { ...namespace.metadata, finalizers: [] } });
+    }
+    // The garbage collector: what was in another namespace goes with its owner.
+    for (const collection of made) {
+      for (const object of collection.objects.values()) {
+        const owner = controllerOf(object);
+        if (owner && ![...namespaces.objects.values()].some(({ metadata }) => metadata.uid === owner.uid)) collection.end(object);
+      }
     }
   };
   const settle = async (): Promise<void> => {
@@ -85,9 +97,10 @@ const started = async () => {
       [...namespaces.objects].toSorted(byKey).map(([key, { metadata }]) => [key, { ...metadata.labels, ...(metadata.labels?.['tenant.cozystack.io/uid'] && { 'tenant.cozystack.io/uid': '' }) }]),
     ),
     gateways: [...gateways.objects].toSorted(byKey).map(([key, { spec }]) => [key, spec]),
+    parts: made.map(({ objects }) => [...objects].toSorted(byKey).map(([key, { metadata, ...content }]) => [key, { ...content, labels: { ...metadata.labels, 'tenant.cozystack.io/uid': '' } }])),
   });
-  const writes = (): string[] => [tenants, namespaces, gateways].flatMap((collection) => collection.writes.splice(0));
-  return { tenants, namespaces, gateways, events, set, removeTree, settle, seen, writes, advance: (ms: number) => clock.advance(ms), stop: () => controller.stop() };
+  const writes = (): string[] => [tenants, namespaces, gateways, ...made].flatMap((collection) => collection.writes.splice(0));
+  return { tenants, namespaces, gateways, parts: partCollections, events, set, removeTree, settle, seen, writes, advance: (ms: number) => clock.advance(ms), stop: () => controller.stop() };
 };
 
 describe('tenantController', () => {
@@ -96,8 +109,10 @@ describe('tenantController', () => {
     world.set('tenant-root', 'root', { host: 'example.org' });
     world.set('tenant-root', 'acme', { gateway: true });
     await world.settle();
-    const written = world.writes().filter((write) => write.includes('acme'));
-    assert.deepEqual(written.toSorted(), ['apply gateway tenant-acme/cozystack', 'apply namespace tenant-acme', 'apply status tenant tenant-root/acme', 'update tenant tenant-root/acme']);
+    const written = world.writes().filter((write) => write.includes('acme')).toSorted();
+    const parts = Object.entries(world.parts).flatMap(([what, { objects }]) => [...objects.keys()].filter((key) => key.startsWith('tenant-acme/')).map((key) => `apply ${what} ${key}`));
+    assert.ok(parts.length > 0);
+    assert.deepEqual(written, ['apply gateway tenant-acme/cozystack', 'apply namespace tenant-acme', 'apply status tenant tenant-root/acme', 'update tenant tenant-root/acme', ...parts].toSorted());
     assert.deepEqual(world.events.toSorted(), ['acme Reconciled', 'root Reconciled']);
     await world.settle();
     assert.deepEqual(world.writes(), []);
@@ -113,6 +128,70 @@ describe('tenantController', () => {
     world.namespaces.put({ ...namespace, metadata: { ...namespace.metadata, labels: { ...namespace.metadata.labels, 'namespace.cozystack.io/host': 'evil.test' } } });
     await world.settle();
     assert.deepEqual(world.writes(), ['apply namespace tenant-acme']);
+  });
+
+  it('repairs a part that was changed, unmarked or deleted by hand with one write', async () => {
+    const world = await started();
+    world.set('tenant-root', 'acme', {});
+    await world.settle();
+    world.writes();
+    const { roleBinding } = world.parts;
+    const key = 'tenant-acme/cozy:tenant:view';
+    const good = roleBinding.objects.get(key)!;
+    const { 'app.kubernetes.io/managed-by': _mark, ...labels } = good.metadata.labels!;
+    for (const change of [
+      () => roleBinding.put({ ...good, subjects: [{ kind: 'Group', name: 'evil' }] }),
+      () => roleBinding.put({ ...roleBinding.objects.get(key)!, metadata: { ...roleBinding.objects.get(key)!.metadata, labels } }),
+      () => roleBinding.put({ ...roleBinding.objects.get(key)!, metadata: { ...roleBinding.objects.get(key)!.metadata, ownerReferences: [] } }),
+      () => roleBinding.end(roleBinding.objects.get(key)!),
+    ]) {
+      change();
+      await world.settle();
+      assert.deepEqual(world.writes(), [`apply roleBinding ${key}`]);
+      const { metadata, ...content } = roleBinding.objects.get(key)!;
+      assert.deepEqual([content['subjects'], metadata.labels, metadata.ownerReferences], [good['subjects'], good.metadata.labels, good.metadata.ownerReferences]);
+    }
+  });
+
+  it('writes each part once, however late the watch is', async () => {
+    const world = await started();
+    const catchUp = Object.values(world.parts).map((collection) => collection.delay());
+    world.set('tenant-root', 'acme', {});
+    await world.settle();
+    assert.deepEqual(world.seen().tenants['tenant-root/acme']?.says, ['Reconciled']);
+    world.set('tenant-root', 'acme', { etcd: true });
+    await world.settle();
+    for (const tell of catchUp) tell();
+    await world.settle();
+    const writes = world.writes();
+    assert.deepEqual(writes.filter((write) => write.includes('cozy:tenant:view')), ['apply roleBinding tenant-acme/cozy:tenant:view']);
+  });
+
+  it("leaves somebody's object alone, says so, makes all else, and goes on when it is gone", async () => {
+    const world = await started();
+    const { roleBinding } = world.parts;
+    const catchUp = roleBinding.delay(); // what is not ours is not in the cache
+    const theirs = roleBinding.put({ apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'RoleBinding', metadata: { namespace: 'tenant-acme', name: 'cozy:tenant' } });
+    world.set('tenant-root', 'acme', {});
+    await world.settle();
+    assert.deepEqual(world.seen().tenants['tenant-root/acme']?.says, ['ObjectNotOwned']);
+    assert.deepEqual([roleBinding.objects.get('tenant-acme/cozy:tenant'), roleBinding.objects.size], [theirs, 5]);
+    roleBinding.end(theirs);
+    await world.settle();
+    assert.deepEqual(world.seen().tenants['tenant-root/acme']?.says, ['Reconciled']);
+    catchUp();
+  });
+
+  it('shows all tenants what is public once the namespace for it exists, and no longer than the tenant lives', async () => {
+    const world = await started();
+    world.set('tenant-root', 'acme', {});
+    await world.settle();
+    world.namespaces.put({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'cozy-public', finalizers: ['kubernetes'] } });
+    await world.settle();
+    assert.ok(world.parts.roleBinding.objects.has('cozy-public/cozy:tenant-acme:dashboard'));
+    world.removeTree('tenant-root', 'acme');
+    await world.settle();
+    assert.deepEqual([...world.parts.roleBinding.objects.keys()], []);
   });
 
   it('tells a change of host to those below alone', async () => {

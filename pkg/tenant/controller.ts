@@ -10,18 +10,23 @@ import type { Log } from '../controller/log.ts';
 import { carryOut, type TenantTargets } from './apply.ts';
 import type { Inherited } from './inheritance.ts';
 import { gatewayName, tenantUidLabel } from './names.ts';
+import { publicNamespace } from './access-levels.ts';
+import { namespaceOfPart, partMatter } from './part.ts';
 import { childrenOf, observe, tenantOfNamespace, type TenantCaches } from './observe.ts';
 import { plan, type Verdict } from './plan.ts';
 import { isNews, statusOf } from './status.ts';
 
 export interface TenantControllerOptions {
   caches: TenantCaches;
-  targets: TenantTargets & { status: Target };
+  targets: Omit<TenantTargets, 'learn'> & { status: Target };
   events: Pick<EventRecorder, 'record'>;
   log: Log;
   workers?: number;
   clock?: Clock;
 }
+
+/** How long until an object of somebody else, which stands where ours should, is looked for again: what is not ours is not watched. */
+const lookAgainMs = 10_000;
 
 /** Makes of each Tenant what it should be. Keys are `namespace/name` of Tenants. */
 export const tenantController = ({ caches, targets, events, log, workers, clock = systemClock }: TenantControllerOptions): Controller => {
@@ -39,7 +44,9 @@ export const tenantController = ({ caches, targets, events, log, workers, clock 
     }
     const { actions, verdict } = plan(observed);
     try {
-      await say(tenant, observed.inherited, (await carryOut(targets, observed, actions)) ?? verdict);
+      const refused = await carryOut({ ...targets, learn: (what, object) => caches.parts[what].learn(object) }, observed, actions);
+      await say(tenant, observed.inherited, refused ?? verdict);
+      if (refused) controller.queue.addAfter(key, lookAgainMs);
     } catch (error) {
       if (isRejected(error)) await say(tenant, observed.inherited, { ready: false, reason: 'ReconcileError', message: error.message });
       throw error; // tried again later and later
@@ -52,7 +59,7 @@ export const tenantController = ({ caches, targets, events, log, workers, clock 
     await events.record(tenant, { type: ready ? 'Normal' : 'Warning', reason, action: 'Reconcile', note: message });
   };
 
-  const controller = new Controller({ name: 'tenant', informers: Object.values(caches), reconcile, workers, log, clock });
+  const controller = new Controller({ name: 'tenant', informers: [caches.tenants, caches.namespaces, caches.gateways, ...Object.values(caches.parts)], reconcile, workers, log, clock });
   const enqueue = (tenant: Tenant): void => controller.queue.add(keyOf(tenant));
   const enqueueAll = (tenants: readonly Tenant[]): void => tenants.forEach(enqueue);
 
@@ -70,7 +77,9 @@ export const tenantController = ({ caches, targets, events, log, workers, clock 
   });
 
   const own = ({ metadata }: KubeObject): void => enqueueAll(caches.tenants.byIndex('target', metadata.name!));
+  const everybody = (): void => enqueueAll(caches.tenants.list());
   const ownAndBelow = (namespace: KubeObject): void => {
+    if (namespace.metadata.name === publicNamespace) return everybody();
     own(namespace);
     enqueueAll(caches.tenants.byIndex('namespace', namespace.metadata.name!));
   };
@@ -88,6 +97,19 @@ export const tenantController = ({ caches, targets, events, log, workers, clock 
     onUpdate: (old, gateway) => void (isDeepStrictEqual(asMade(old), asMade(gateway)) || ofGateway(gateway)),
     onDelete: ofGateway,
   });
+
+  const ofPart = (object: KubeObject): void => {
+    const namespace = namespaceOfPart(object);
+    if (namespace) enqueueAll(caches.tenants.byIndex('target', namespace));
+  };
+  for (const informer of Object.values(caches.parts)) {
+    informer.subscribe({
+      onAdd: ofPart,
+      onUpdate: (old, object) => void (isDeepStrictEqual(partMatter(old), partMatter(object)) || [old, object].forEach(ofPart)),
+      onDelete: ofPart,
+      onAvailability: everybody,
+    });
+  }
   return controller;
 };
 

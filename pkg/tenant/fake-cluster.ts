@@ -3,9 +3,13 @@ import { fieldManager, type Target } from '../controller/apply.ts';
 import { keyOf, type InformerSource } from '../controller/informer.ts';
 import type { EventType, ReflectorHandler } from '../kube/reflector.ts';
 import { StatusError } from '../kube/status-error.ts';
+import type { Surroundings } from './parts.ts';
 
 type Fields = Record<string, unknown>;
 const thing = { group: 'x.test', resource: 'things' };
+
+/** A cluster with nothing in it. For tests. */
+export const bareSurroundings: Surroundings = { hasPublicNamespace: false, missing: new Set() };
 
 /** As much of a kube-apiserver's collection as the tenants' controller can tell: apply with managed fields, finalizers, versions, events. For tests. */
 export class FakeCollection implements Target {

@@ -5,6 +5,9 @@ import { isManaged } from '../controller/apply.ts';
 import type { Informer, InformerOptions } from '../controller/informer.ts';
 import { inheritAlong, type Inherited, type Node } from './inheritance.ts';
 import { gatewayName, isRoot, namespaceOf, rootNamespace, tenantOf } from './names.ts';
+import { publicNamespace } from './access-levels.ts';
+import { partKinds, partsIn, type PartCaches } from './part.ts';
+import type { Surroundings } from './parts.ts';
 import { isOurs, type Observed, type Parent } from './plan.ts';
 
 /** What the tenants' part of the loop looks at. */
@@ -13,6 +16,8 @@ export interface TenantCaches {
   /** All namespaces, metadata only: also those that are not ours, so that none is taken over. */
   namespaces: Informer;
   gateways: Informer<TenantGateway>;
+  /** What the loop made; of each kind, only what carries our label. */
+  parts: PartCaches;
 }
 
 export const tenantInformer: InformerOptions<Tenant> = {
@@ -27,13 +32,24 @@ export const tenantInformer: InformerOptions<Tenant> = {
 export const observe = (caches: TenantCaches, tenant: Tenant): Observed => {
   const { namespace, name } = tenant.metadata;
   const own = namespaceOf(namespace!, name!);
+  const object = caches.namespaces.get('', own);
   return {
     tenant,
     parent: parentOf(caches, tenant),
     inherited: inheritedBy(caches, tenant),
-    namespace: caches.namespaces.get('', own),
+    namespace: object,
     gateway: caches.gateways.get(own, gatewayName),
     children: childrenOf(caches, tenant).map((child) => child.metadata.name!).toSorted(),
+    made: object ? partsIn(caches.parts, object) : new Map(),
+    surroundings: surroundingsOf(caches),
+  };
+};
+
+const surroundingsOf = ({ namespaces, parts }: TenantCaches): Surroundings => {
+  const shared = namespaces.get('', publicNamespace);
+  return {
+    hasPublicNamespace: shared !== undefined && !shared.metadata.deletionTimestamp,
+    missing: new Set(partKinds.filter((what) => parts[what].missing)),
   };
 };
 

@@ -3,6 +3,8 @@ import { describe, it } from 'mocha';
 import type { KubeObject } from '../../api/meta/v1/types.ts';
 import { nothing } from './inheritance.ts';
 import { cleanupFinalizer } from './names.ts';
+import { bareSurroundings } from './fake-cluster.ts';
+import { partKey, type PartKind } from './part.ts';
 import { plan, type Action, type Observed } from './plan.ts';
 
 const namespace = (name: string, uid: string, labels: Record<string, string> = {}, rest: object = {}): KubeObject => ({
@@ -31,10 +33,18 @@ const observed = (change: Partial<Observed> = {}, spec: object = {}, meta: objec
   namespace: own,
   gateway: undefined,
   children: [],
+  made: new Map(),
+  surroundings: bareSurroundings,
   ...change,
 });
 const root = (change: Partial<Observed> = {}, meta: object = {}): Observed =>
   observed({ parent: { state: 'none' }, namespace: parent, ...change }, {}, { name: 'root', uid: 'root', ...meta });
+
+const isOfPart = (action: Action): boolean => 'what' in action && !['namespace', 'gateway'].includes(action.what);
+const made = (what: PartKind, object: KubeObject): Observed['made'] => new Map([[partKey(what, object), { what, object }]]);
+const binding = (name: string, metadata: object): KubeObject => ({ apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'RoleBinding', metadata: { name, namespace: 'tenant-acme', uid: name, ...metadata } });
+const ofAcme = { ownerReferences: [{ apiVersion: 'v1', kind: 'Namespace', name: 'tenant-acme', uid: 'ns-acme', controller: true }] };
+const ofRoot = { ownerReferences: [{ apiVersion: 'v1', kind: 'Namespace', name: 'tenant-root', uid: 'ns-root', controller: true }] };
 
 const short = (action: Action): string => ('what' in action ? `${action.do} ${action.what}` : action.do);
 
@@ -74,12 +84,33 @@ describe('plan for a tenant', () => {
   ]) {
     it(name, () => {
       const { actions, verdict } = plan(seen);
-      assert.deepEqual(actions.map(short), does);
+      assert.deepEqual(actions.filter((action) => !isOfPart(action)).map(short), does);
       assert.equal(verdict?.reason, says);
       if (verdict) assert.equal(verdict.ready, says === 'Reconciled');
       assert.deepEqual(plan(seen), { actions, verdict });
     });
   }
+
+  it('ends what the tenant no longer gets, and nothing that is not its own', () => {
+    const deletes = (object: KubeObject): string[] =>
+      plan(observed({ made: made('roleBinding', object) })).actions.filter((action) => action.do === 'delete').map(short);
+    assert.deepEqual(deletes(binding('former', ofAcme)), ['delete roleBinding']);
+    assert.deepEqual(deletes(binding('former', { ...ofAcme, deletionTimestamp: '2026-11-30T12:00:00Z' })), []);
+    assert.deepEqual(deletes(binding('theirs', { labels: { 'app.kubernetes.io/managed-by': 'tenant-apiserver' } })), []);
+    assert.deepEqual(deletes(binding('cozy:tenant:view', ofAcme)), []);
+  });
+
+  it('takes from root what it got, before the mark of its end goes', () => {
+    const seen = root({ made: made('roleBinding', binding('cozy:tenant', ofRoot)) }, ended);
+    const { actions, verdict } = plan(seen);
+    assert.deepEqual(actions.map(short), ['delete roleBinding']);
+    assert.match(verdict!.message, /waits for what the tenant has in namespace tenant-root: RoleBinding cozy:tenant/);
+  });
+
+  it('makes nothing of a tenant whose admins would be the super-admins of the one above', () => {
+    const { actions, verdict } = plan(observed({ namespace: undefined }, {}, { namespace: 'tenant-acme', name: 'super' }));
+    assert.deepEqual([actions, verdict?.reason], [[], 'NameCollides']);
+  });
 
   it('gives the namespace its labels and its owner', () => {
     const inherited = { ...nothing, host: 'acme.example.org', gateway: 'tenant-root', schedulingClass: 'fast' };

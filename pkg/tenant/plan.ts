@@ -1,9 +1,13 @@
 import type { Tenant } from '../../api/apps/v1alpha1/tenant.ts';
 import type { KubeObject } from '../../api/meta/v1/types.ts';
-import { controllerOf, fieldManager, isManaged, managedBy, managedByLabel } from '../controller/apply.ts';
+import { controllerOf, fieldManager, isManaged, managedByLabel } from '../controller/apply.ts';
 import { naming } from '../controller/conditions.ts';
 import type { Inherited } from './inheritance.ts';
+import { collisionOf } from './collisions.ts';
 import { cleanupFinalizer, gatewayName, isRoot, lineageOf, namespaceOf, tenantUidLabel } from './names.ts';
+import { bareNamespace, gatewayFor, namespaceFor } from './namespace.ts';
+import { isPartOurs, partKey, type PartKind } from './part.ts';
+import { partsOf, type Surroundings } from './parts.ts';
 
 /** The namespace that a Tenant was created in, as a parent. */
 export type Parent =
@@ -24,13 +28,16 @@ export interface Observed {
   gateway: KubeObject | undefined;
   /** Names of the Tenants in it, without the tenant itself. */
   children: readonly string[];
+  /** Objects in the namespace and elsewhere that may be parts of the tenant, by partKey. */
+  made: ReadonlyMap<string, { what: PartKind; object: KubeObject }>;
+  surroundings: Surroundings;
 }
 
 export type Action =
   | { do: 'hold' }
   | { do: 'release' }
-  | { do: 'apply'; what: 'namespace' | 'gateway'; desired: KubeObject }
-  | { do: 'delete'; what: 'namespace' | 'gateway'; object: KubeObject };
+  | { do: 'apply'; what: 'namespace' | 'gateway' | PartKind; desired: KubeObject }
+  | { do: 'delete'; what: 'namespace' | 'gateway' | PartKind; object: KubeObject };
 
 /** What Ready says. */
 export interface Verdict {
@@ -54,9 +61,10 @@ const planLife = (observed: Observed): Plan => {
   const hold: Action[] = tenant.metadata.finalizers?.includes(cleanupFinalizer) ? [] : [{ do: 'hold' }];
   const obstacle = obstacleOf(observed);
   if (obstacle) return { actions: hold, verdict: { ready: false, ...obstacle } };
-  const actions = [...hold, { do: 'apply', what: 'namespace', desired: namespaceFor(observed) } satisfies Action];
+  const actions = [...hold, { do: 'apply', what: 'namespace', desired: namespaceFor(name, tenant.metadata.uid!, observed.inherited, ownerOf(observed.parent)) } satisfies Action];
   if (!namespace) return { actions, verdict: undefined };
 
+  actions.push(...planParts(observed, namespace));
   const gateway = planGateway(observed, namespace);
   actions.push(...gateway.actions);
   const pending = gateway.actions.length > 0 && !observed.gateway;
@@ -69,6 +77,12 @@ const planLife = (observed: Observed): Plan => {
 const obstacleOf = ({ tenant, parent, namespace }: Observed): Omit<Verdict, 'ready'> | undefined => {
   const created = tenant.metadata.namespace!;
   const name = targetOf(tenant);
+  const collision = collisionOf(created, tenant.metadata.name!);
+  if (collision)
+    return {
+      reason: 'NameCollides',
+      message: `The ${collision.what} ${collision.computed} would be this tenant's and that of ${collision.owner} above it; nothing is made: use another name for the tenant`,
+    };
   if (parent.state === 'missing')
     return {
       reason: 'ParentNotFound',
@@ -83,6 +97,23 @@ const obstacleOf = ({ tenant, parent, namespace }: Observed): Omit<Verdict, 'rea
   if (namespace?.metadata.deletionTimestamp) return { reason: 'NamespaceTerminating', message: `Namespace ${name} is being deleted; it is made anew when it is gone` };
   return undefined;
 };
+
+/** Everything else that the tenant gets, and the end of what it no longer gets. */
+const planParts = ({ tenant, inherited, made, surroundings }: Observed, namespace: KubeObject): Action[] => {
+  const ancestors = lineageOf(namespace.metadata.name!).slice(0, -1);
+  const parts = partsOf({ tenant, namespace, ancestors, inherited }, surroundings);
+  const wanted = new Set(parts.map(({ what, desired }) => partKey(what, desired)));
+  return [
+    ...parts.map(({ what, desired }): Action => ({ do: 'apply', what, desired })),
+    ...ourParts({ tenant, made }, namespace, (key) => !wanted.has(key)),
+  ];
+};
+
+/** Deletions of the parts that were made for a tenant, as far as they are not under way. */
+const ourParts = ({ tenant, made }: Pick<Observed, 'tenant' | 'made'>, namespace: KubeObject, among: (key: string) => boolean): Action[] =>
+  [...made]
+    .filter(([key, { object }]) => among(key) && !object.metadata.deletionTimestamp && isPartOurs(object, tenant, namespace))
+    .map(([, { what, object }]) => ({ do: 'delete', what, object }));
 
 const planGateway = ({ tenant, inherited, gateway }: Observed, namespace: KubeObject): { actions: Action[]; verdict?: Verdict } => {
   const ours = gateway && isGatewayOurs(gateway, namespace);
@@ -119,7 +150,12 @@ const planEnd = (observed: Observed): Plan => {
       verdict: { ready: false, reason: 'Terminating', message: `Deletion waits for TenantGateway ${name}/${gatewayName}` },
     };
   }
-  if (root) return { actions: [{ do: 'apply', what: 'namespace', desired: bareNamespace(name) }, { do: 'release' }], verdict: undefined };
+  if (root) {
+    const left = [...observed.made.values()].filter(({ object }) => isPartOurs(object, tenant, namespace));
+    if (left.length === 0) return { actions: [{ do: 'apply', what: 'namespace', desired: bareNamespace(name) }, { do: 'release' }], verdict: undefined };
+    const message = `Deletion waits for what the tenant has in namespace ${name}: ${naming(left.map(({ object }) => `${object.kind} ${object.metadata.name}`))}`;
+    return { actions: ourParts(observed, namespace, () => true), verdict: { ready: false, reason: 'Terminating', message } };
+  }
   return {
     actions: namespace.metadata.deletionTimestamp ? [] : [{ do: 'delete', what: 'namespace', object: namespace }],
     verdict: { ready: false, reason: 'Terminating', message: `Deletion waits for namespace ${name}, which is being emptied; its status tells what is left in it` },
@@ -142,40 +178,3 @@ export const isOurs = (namespace: KubeObject, tenant: Tenant, parent?: KubeObjec
 };
 
 export const isGatewayOurs = (gateway: KubeObject, namespace: KubeObject): boolean => controllerOf(gateway)?.uid === namespace.metadata.uid;
-
-/** Only what the manifests gave it. */
-const bareNamespace = (name: string): KubeObject => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels: { ...managedBy } } });
-
-const ownedBy = ({ metadata: { name, uid } }: KubeObject) => [{ apiVersion: 'v1', kind: 'Namespace', name: name!, uid: uid!, controller: true, blockOwnerDeletion: true }];
-
-const namespaceFor = ({ tenant, parent, inherited }: Observed): KubeObject => {
-  const name = targetOf(tenant);
-  const { host, gateway, ingress, etcd, monitoring, seaweedfs, schedulingClass } = inherited;
-  return {
-    apiVersion: 'v1',
-    kind: 'Namespace',
-    metadata: {
-      name,
-      labels: {
-        ...managedBy,
-        [tenantUidLabel]: tenant.metadata.uid!,
-        ...Object.fromEntries(lineageOf(name).map((ancestor) => [`tenant.cozystack.io/${ancestor}`, ''])),
-        'namespace.cozystack.io/etcd': etcd,
-        'namespace.cozystack.io/ingress': ingress,
-        'namespace.cozystack.io/gateway': gateway,
-        'namespace.cozystack.io/monitoring': monitoring,
-        'namespace.cozystack.io/seaweedfs': seaweedfs,
-        'namespace.cozystack.io/host': host,
-        ...(schedulingClass && { 'scheduler.cozystack.io/scheduling-class': schedulingClass }),
-      },
-      ...(parent.state === 'ready' && { ownerReferences: ownedBy(parent.namespace) }),
-    },
-  };
-};
-
-const gatewayFor = (apex: string, namespace: KubeObject): KubeObject => ({
-  apiVersion: 'gateway.cozystack.io/v1alpha1',
-  kind: 'TenantGateway',
-  metadata: { name: gatewayName, namespace: namespace.metadata.name, labels: { ...managedBy }, ownerReferences: ownedBy(namespace) },
-  spec: { apex },
-});

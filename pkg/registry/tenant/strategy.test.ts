@@ -15,6 +15,9 @@ describe('Tenant strategy', () => {
     { name: '46 characters pass', tenant: 'a'.repeat(46), fault: undefined },
     { name: '47 characters are too many for a release', tenant: 'a'.repeat(47), fault: /no more than 46/ },
     { name: 'a namespace of 64 characters is told by name', namespace: `tenant-${'b'.repeat(46)}`, tenant: 'c'.repeat(10), fault: /"tenant-b+-c+", which has 64 characters/ },
+    { name: 'a tenant whose admins would be the super-admins above is told by group', namespace: 'tenant-acme', tenant: 'super', fault: /"tenant-acme-super-admin" would be this tenant's and that of "tenant-acme" above it/ },
+    { name: 'a namespace called like a group above is told by name', namespace: 'tenant-acme', tenant: 'admin', fault: /"tenant-acme-admin"/ },
+    { name: 'below root it is none', tenant: 'super', fault: undefined },
   ]) {
     it(name, () => {
       const [cause] = tenantStrategy.validateName(namespace, called);

@@ -1,6 +1,7 @@
 import { tenants, type TenantSpec } from '../../../api/apps/v1alpha1/tenant.ts';
 import type { KubeObject } from '../../../api/meta/v1/types.ts';
 import { recordDefinition } from '../../../api/records/v1alpha1/records.ts';
+import { collisionOf } from '../../tenant/collisions.ts';
 import { cleanupFinalizer, namespaceOf } from '../../tenant/names.ts';
 import { hostnameFault } from '../hostname.ts';
 import type { Causes, Strategy } from '../strategy.ts';
@@ -32,6 +33,11 @@ export const tenantStrategy: Strategy = {
     }
     if (computed.length > maxNamespace) {
       return invalidName(name, `the tenant's namespace would be ${JSON.stringify(computed)}, which has ${computed.length} characters; at most ${maxNamespace} are allowed`);
+    }
+    const collision = collisionOf(namespace, name);
+    if (collision) {
+      const { what, computed, owner } = collision;
+      return invalidName(name, `the ${what} ${JSON.stringify(computed)} would be this tenant's and that of ${JSON.stringify(owner)} above it; choose another name`);
     }
     return [];
   },

@@ -1,0 +1,40 @@
+import type { KubeObject } from '../../api/meta/v1/types.ts';
+import { managedBy } from '../controller/apply.ts';
+import type { Inherited } from './inheritance.ts';
+import { gatewayName, lineageOf, tenantUidLabel } from './names.ts';
+import { ownedBy } from './part.ts';
+
+/** Namespace tenant-root with only what the manifests gave it. */
+export const bareNamespace = (name: string): KubeObject => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels: { ...managedBy } } });
+
+/** The namespace `name` of the tenant with a uid; the parent is the namespace above it, which root does not have. */
+export const namespaceFor = (name: string, uid: string, inherited: Inherited, parent: KubeObject | undefined): KubeObject => {
+  const { host, gateway, ingress, etcd, monitoring, seaweedfs, schedulingClass } = inherited;
+  return {
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    metadata: {
+      name,
+      labels: {
+        ...managedBy,
+        [tenantUidLabel]: uid,
+        ...Object.fromEntries(lineageOf(name).map((ancestor) => [`tenant.cozystack.io/${ancestor}`, ''])),
+        'namespace.cozystack.io/etcd': etcd,
+        'namespace.cozystack.io/ingress': ingress,
+        'namespace.cozystack.io/gateway': gateway,
+        'namespace.cozystack.io/monitoring': monitoring,
+        'namespace.cozystack.io/seaweedfs': seaweedfs,
+        'namespace.cozystack.io/host': host,
+        ...(schedulingClass && { 'scheduler.cozystack.io/scheduling-class': schedulingClass }),
+      },
+      ...(parent && { ownerReferences: ownedBy(parent) }),
+    },
+  };
+};
+
+export const gatewayFor = (apex: string, namespace: KubeObject): KubeObject => ({
+  apiVersion: 'gateway.cozystack.io/v1alpha1',
+  kind: 'TenantGateway',
+  metadata: { name: gatewayName, namespace: namespace.metadata.name, labels: { ...managedBy }, ownerReferences: ownedBy(namespace) },
+  spec: { apex },
+});
