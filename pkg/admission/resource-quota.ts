@@ -1,6 +1,7 @@
 import type { KubeClient } from '../kube/client.ts';
 import { Reflector } from '../kube/reflector.ts';
 import { hasCode, StatusError } from '../kube/status-error.ts';
+import { exceeds, parseQuantity, zero, type Quantity } from '../quantity/quantity.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from './chain.ts';
 import { charge, type ResourceQuota } from './quota-charge.ts';
 import { QuotaPlaces, type QuotaStatus } from './quota-places.ts';
@@ -48,19 +49,32 @@ export class ResourceQuotaAdmission implements AdmissionPlugin {
     return this.#reflector.stop();
   }
 
+  /**
+   * How much of a resource is in use in a namespace: the most that any of its quotas tells.
+   * @throws StatusError 503 before all quotas were seen
+   */
+  used(namespace: string, resource: string): Quantity {
+    const quotas = this.#seen().get(namespace)?.values() ?? [];
+    return Array.from(quotas, (quota) => parseQuantity(quota.status?.used?.[resource] ?? 0) ?? zero).reduce((most, used) => (exceeds(used, most) ? used : most), zero);
+  }
+
   handles({ operation }: Pick<AdmissionAttributes, 'operation'>): boolean {
     return operation === 'CREATE';
   }
 
   /** @throws StatusError 403 where a quota is used up, 503 before all quotas were seen */
   async validate(attributes: AdmissionAttributes): Promise<void> {
-    if (!this.#quotas) throw StatusError.unavailable('the resource quotas are being read; try again');
-    const quotas = Array.from(this.#quotas.get(attributes.namespace)?.values() ?? []).filter((quota) => charge(attributes, quota)); // all refuse before one is written
+    const quotas = Array.from(this.#seen().get(attributes.namespace)?.values() ?? []).filter((quota) => charge(attributes, quota)); // all refuse before one is written
     if (attributes.dryRun) return;
     for (const quota of quotas) {
       const giveBack = await this.#placesIn(quota).take(attributes);
       if (giveBack) attributes.undo.push(giveBack);
     }
+  }
+
+  #seen(): ReadonlyMap<string, ReadonlyMap<string, ResourceQuota>> {
+    if (!this.#quotas) throw StatusError.unavailable('the resource quotas are being read; try again');
+    return this.#quotas;
   }
 
   #placesIn({ metadata }: ResourceQuota): QuotaPlaces {

@@ -1,6 +1,7 @@
 import { caBundlePermissions, frontImpersonation, proxySecretPermissions, tenantImpersonation } from '../auditproxy/permissions.ts';
 import { eventPermissions, leasePermissions, type PolicyRule } from '../controller/permissions.ts';
 import { gatewayPermissions } from '../gateway/permissions.ts';
+import { ledgerPermissions } from '../tenant/quota/permissions.ts';
 import { tenantPermissions } from '../tenant/permissions.ts';
 import { serverPermissions, servingSecretPermissions } from './server.ts';
 
@@ -13,7 +14,7 @@ export interface Permissions {
 /** Everything that tenant-apiserver asks; manifests/server/rbac.yaml grants exactly this. */
 export const permissions: Permissions = {
   cluster: [...serverPermissions, ...eventPermissions, ...tenantPermissions, ...gatewayPermissions],
-  ownNamespace: [...leasePermissions, ...servingSecretPermissions],
+  ownNamespace: [...leasePermissions, ...servingSecretPermissions, ...ledgerPermissions],
 };
 
 /** Everything that audit-proxy asks as it is installed; manifests/audit-proxy/rbac.yaml grants exactly this. */

@@ -1,10 +1,33 @@
 import type { KubeObject, StatusCause } from '../../api/meta/v1/types.ts';
 import type { ResourceDefinition } from '../../api/resource.ts';
+import type { AdmissionPlugin } from '../admission/chain.ts';
+import type { KubeClient } from '../kube/client.ts';
+import type { Quantity } from '../quantity/quantity.ts';
 import type { ResourceNames } from '../storage/names.ts';
+import type { Store } from '../storage/store.ts';
 
 export type Causes = Required<StatusCause>[];
 
-/** What makes a kind itself. Generic code asks here and never looks at the kind's name. All functions are pure. */
+/** What a kind's own admission works with. */
+export interface AdmissionEnvironment {
+  client: Pick<KubeClient, 'json'>;
+  /** Of the kind. */
+  store: Store;
+  /** The server's own. */
+  namespace: string;
+  /** Unique among replicas. */
+  identity: string;
+  requestTimeoutMs: number;
+  /** What ResourceQuotas of a namespace say is in use, by their own keys. @throws StatusError 503 before all were seen */
+  useOf: (namespace: string, resource: string) => Quantity;
+}
+
+/** Admission for one kind alone. */
+export interface KindAdmission extends AdmissionPlugin {
+  stop(): Promise<void>;
+}
+
+/** What makes a kind itself. Generic code asks here and never looks at the kind's name. All functions but `admission` are pure. */
 export interface Strategy {
   readonly definition: ResourceDefinition;
   /** The backing custom resource of the `records` backend. */
@@ -21,4 +44,6 @@ export interface Strategy {
   validate: (object: KubeObject, old?: KubeObject) => Causes;
   /** Texts for the caller where a choice is legal but likely wrong. */
   warnings: (object: KubeObject, old?: KubeObject) => string[];
+  /** Judges what takes more than the object to tell. */
+  admission?: (environment: AdmissionEnvironment) => KindAdmission;
 }

@@ -22,7 +22,8 @@ import { resourceHandler } from '../endpoints/resource-handler.ts';
 import { structuralOf } from '../endpoints/structural/schema.ts';
 import { compileColumns } from '../endpoints/table.ts';
 import { KubeClient } from '../kube/client.ts';
-import type { Strategy } from '../registry/strategy.ts';
+import type { Quantity } from '../quantity/quantity.ts';
+import type { KindAdmission, Strategy } from '../registry/strategy.ts';
 import { fenceName } from '../storage/records/fence-object.ts';
 import { RecordStore } from '../storage/records/store.ts';
 import type { Store } from '../storage/store.ts';
@@ -62,6 +63,7 @@ export class ApiServer {
   readonly #authentication: DelegatedAuthentication;
   readonly #namespaces: NamespaceLifecycle;
   readonly #quotas: ResourceQuotaAdmission;
+  readonly #kindAdmissions: KindAdmission[];
   readonly #audit: { auditing: Auditing; backend: Backend } | undefined;
   readonly #certificateFiles: CertificateFiles | undefined;
   readonly #serve: Serve;
@@ -85,6 +87,7 @@ export class ApiServer {
     });
     this.#namespaces = new NamespaceLifecycle(this.client, onError);
     this.#quotas = new ResourceQuotaAdmission(this.client, onError);
+    this.#kindAdmissions = strategies.flatMap((strategy) => this.#admissionOf(strategy) ?? []);
     if (config.certFile) {
       this.#certificateFiles = new CertificateFiles(config.certFile, config.keyFile, (certificate) => this.#useCertificate(certificate), onError);
     } else {
@@ -137,6 +140,7 @@ export class ApiServer {
     for (const store of this.#stores.values()) store.cache.close();
     await listening;
     await this.#audit?.backend.stop(auditGraceMs);
+    await Promise.all(this.#kindAdmissions.map((admission) => admission.stop()));
     await Promise.all([...this.#stores.values()].map((store) => store.stop()));
     await Promise.all([this.#authentication.stop(), this.#namespaces.stop(), this.#quotas.stop(), this.servingSecret?.stop()]);
     this.#certificateFiles?.stop();
@@ -161,7 +165,8 @@ export class ApiServer {
       strategyAdmission(strategyOf),
       names(strategyOf, (namespace, name) => namespace === this.#config.namespace && name === fenceName),
       fieldGate(strategyOf, this.#config.trustedGroups),
-      this.#quotas, // last: it takes a place that only an object that is let in shall have
+      this.#quotas, // after what only judges: it takes a place that only an object that is let in shall have
+      ...this.#kindAdmissions,
     ]);
     const scopes = new Map(
       strategies.map(({ definition }): [string, RequestScope] => [
@@ -216,6 +221,13 @@ export class ApiServer {
   #storeOf({ definition, record, minimalSpec }: Strategy, onError: (error: unknown) => void): Store {
     const { namespace, identity } = this.#config;
     return new RecordStore({ client: this.client, definition, record, namespace, fenceSpec: minimalSpec, identity, onError });
+  }
+
+  #admissionOf({ definition: { plural }, admission }: Strategy): KindAdmission | undefined {
+    const { namespace, identity, requestTimeoutMs } = this.#config;
+    const useOf = (inNamespace: string, resource: string): Quantity => this.#quotas.used(inNamespace, resource);
+    const own = admission?.({ client: this.client, store: this.store(plural), namespace, identity, requestTimeoutMs, useOf });
+    return own && { ...own, handles: (attributes) => attributes.resource === plural && own.handles(attributes) };
   }
 
   #useCertificate(certificate: ServingCertificate): void {

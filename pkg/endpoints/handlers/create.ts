@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import type { KubeObject } from '../../../api/meta/v1/types.ts';
 import { StatusError } from '../../kube/status-error.ts';
-import { undoAdmission } from '../../admission/chain.ts';
+import { writeAdmitted } from '../../admission/chain.ts';
 import { readBody } from '../body.ts';
 import { contextOf } from '../context.ts';
 import { bodyMediaType } from '../negotiation.ts';
@@ -33,11 +33,10 @@ export const create: VerbHandler = async (scope, request, response) => {
     await scope.admission.mutate(attributes);
     await scope.admission.validate(attributes);
     try {
-      const created = await scope.store.create(attributes.object!, { ...options, signal, warn: warnerOf(response) });
+      const created = await writeAdmitted(attributes, signal, () => scope.store.create(attributes.object!, { ...options, signal, warn: warnerOf(response) }));
       sendObject(scope, request, response, 201, created, format);
       return;
     } catch (error) {
-      await undoAdmission(attributes);
       const drawn = !object.metadata.name && error instanceof StatusError && error.reason === 'AlreadyExists';
       if (!drawn || attempt >= generateAttempts) throw error;
     }

@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../../api/meta/v1/types.ts';
-import { undoAdmission, type AdmissionAttributes } from '../../admission/chain.ts';
+import { writeAdmitted, type AdmissionAttributes } from '../../admission/chain.ts';
 import { apiVersionOf } from '../../../api/resource.ts';
 import { hasCode, StatusError } from '../../kube/status-error.ts';
 import type { ApplyOptions, Subresource } from '../../storage/store.ts';
@@ -30,15 +30,12 @@ export const applyPatch = async (input: PatchInput): Promise<{ object: KubeObjec
   for (let attempt = 1; ; attempt += 1) {
     const cached = attempt === 1 && !pinnedByClient;
     const oldObject = await currentObject(scope, namespace, name, signal, cached);
-    let judged: AdmissionAttributes | undefined;
     try {
       const { result, attributes } = await judge(input, patch, duplicates, oldObject, options, subresource);
-      judged = attributes;
       const admitted = attributes.object!;
       if (input.options.dryRun) return { object: admitted, created: oldObject === undefined };
-      return await scope.store.apply(pinned(withAddedFinalizers(patch, result, admitted), oldObject), options, subresource);
+      return await writeAdmitted(attributes, signal, () => scope.store.apply(pinned(withAddedFinalizers(patch, result, admitted), oldObject), options, subresource));
     } catch (error) {
-      if (judged) await undoAdmission(judged);
       if (!isVersionConflict(error) || pinnedByClient || attempt > conflictRetries) throw error;
     }
   }

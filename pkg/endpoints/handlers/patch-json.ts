@@ -1,5 +1,6 @@
 import type { Response } from 'express';
 import type { KubeObject } from '../../../api/meta/v1/types.ts';
+import { writeAdmitted, type AdmissionAttributes } from '../../admission/chain.ts';
 import { hasCode, StatusError } from '../../kube/status-error.ts';
 import type { Subresource } from '../../storage/store.ts';
 import { applyJsonPatch, PatchError, type PatchOperation } from '../json-patch.ts';
@@ -41,10 +42,12 @@ export const jsonPatch = async (input: PatchInput & { patchType: JsonPatchType }
     if (!oldObject) throw StatusError.notFound({ group: scope.kind.group, resource: scope.definition.plural }, name);
     let named = false;
     try {
-      const object = await changed(input, oldObject, document, faults);
-      named = object.metadata.resourceVersion !== oldObject.metadata.resourceVersion;
+      const attributes = changeOf(input, oldObject, document, faults);
+      named = attributes.object!.metadata.resourceVersion !== oldObject.metadata.resourceVersion;
       if (named && cached) continue; // a version that the patch names is held against the live object alone
-      return await scope.store.update(object, { ...options, signal, warn: warnerOf(response) }, requestInfo.subresource as Subresource);
+      await scope.admission.mutate(attributes);
+      await scope.admission.validate(attributes);
+      return await writeAdmitted(attributes, signal, () => scope.store.update(attributes.object!, { ...options, signal, warn: warnerOf(response) }, requestInfo.subresource as Subresource));
     } catch (error) {
       const conflict = hasCode(error, 409) && !named && attempt <= conflictRetries;
       // what is wrong with the patch of a cached object may not be so with the live one
@@ -53,8 +56,8 @@ export const jsonPatch = async (input: PatchInput & { patchType: JsonPatchType }
   }
 };
 
-/** The object as the patch leaves it, once admission has let it pass. */
-const changed = async (input: PatchInput & { patchType: JsonPatchType }, oldObject: KubeObject, document: unknown, faults: string[]): Promise<KubeObject> => {
+/** The object as the patch leaves it, for admission to judge. */
+const changeOf = (input: PatchInput & { patchType: JsonPatchType }, oldObject: KubeObject, document: unknown, faults: string[]): AdmissionAttributes => {
   const { scope, response, options, requestInfo } = input;
   const { namespace, name } = requestInfo;
   const patched = patchedObject(input.patchType, oldObject, document);
@@ -66,10 +69,7 @@ const changed = async (input: PatchInput & { patchType: JsonPatchType }, oldObje
   checkPatchedType(scope, object);
   checkName(object, name);
   checkUid(scope, object, oldObject);
-  const attributes = attributesOf(scope, response, 'UPDATE', { name, object, oldObject, dryRun: options.dryRun });
-  await scope.admission.mutate(attributes);
-  await scope.admission.validate(attributes);
-  return attributes.object!;
+  return attributesOf(scope, response, 'UPDATE', { name, object, oldObject, dryRun: options.dryRun });
 };
 
 /** @throws StatusError 422: the uid in a patch is a change, not a precondition as in an update */

@@ -1,5 +1,6 @@
 import { StatusError } from '../../kube/status-error.ts';
 import { CacheEntry } from '../../storage/cache-entry.ts';
+import { freshen } from '../../storage/freshen.ts';
 import { EntryRange } from '../../storage/leaf.ts';
 import type { Store } from '../../storage/store.ts';
 import { decodeContinue, encodeContinue } from '../continue-token.ts';
@@ -13,8 +14,6 @@ export interface Page {
   remainingItemCount?: number;
 }
 
-/** How long a list waits for a fence before the host is asked instead. */
-const fenceTimeoutMs = 1000;
 /** As the kube-apiserver: how long a version that was not seen yet is waited for. */
 const versionTimeoutMs = 3000;
 
@@ -22,28 +21,6 @@ const versionTimeoutMs = 3000;
 export const requireComplete = ({ cache }: Store): void => {
   if (!cache.complete) throw StatusError.tooManyRequests('the cache of the resource is being filled; try again', 1);
 };
-
-/**
- * Makes the cache as fresh as the moment of the call.
- * @returns false where no fence succeeded: the cache may be stale
- */
-export const freshen = async ({ cache, fence }: Store, signal: AbortSignal, timeoutMs = fenceTimeoutMs): Promise<boolean> => {
-  const limit = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
-  try {
-    await cache.reach(await bounded(fence.version(), limit), limit);
-    return true;
-  } catch {
-    signal.throwIfAborted();
-    return false;
-  }
-};
-
-const bounded = <T>(work: Promise<T>, limit: AbortSignal): Promise<T> =>
-  new Promise((resolve, reject) => {
-    const abort = (): void => reject(limit.reason as Error);
-    limit.addEventListener('abort', abort, { once: true });
-    work.then(resolve, reject).finally(() => limit.removeEventListener('abort', abort));
-  });
 
 /**
  * Waits until the cache has a version that a client named.

@@ -41,6 +41,7 @@ export const attributesOf = (
     subresource: requestInfo.subresource,
     namespace: requestInfo.namespace,
     undo: [],
+    done: [],
     user,
     warn: warnerOf(response),
     annotate: (key, value) => void auditAnnotations.set(key, value),

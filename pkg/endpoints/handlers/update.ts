@@ -1,4 +1,5 @@
 import type { KubeObject } from '../../../api/meta/v1/types.ts';
+import { writeAdmitted } from '../../admission/chain.ts';
 import { readBody } from '../body.ts';
 import { contextOf } from '../context.ts';
 import { bodyMediaType } from '../negotiation.ts';
@@ -22,7 +23,7 @@ export const update: VerbHandler = async (scope, request, response) => {
   const attributes = attributesOf(scope, response, 'UPDATE', { name, object, oldObject, dryRun: options.dryRun });
   await scope.admission.mutate(attributes);
   await scope.admission.validate(attributes);
-  const updated = await scope.store.update(attributes.object!, { ...options, signal, warn: warnerOf(response) }, requestInfo.subresource as Subresource);
+  const updated = await writeAdmitted(attributes, signal, () => scope.store.update(attributes.object!, { ...options, signal, warn: warnerOf(response) }, requestInfo.subresource as Subresource));
   sendObject(scope, request, response, 200, updated, format);
 };
 

@@ -37,6 +37,13 @@ describe('Tenant strategy', () => {
     { name: 'a scheduling class must be a label value', spec: { schedulingClass: 'ü ü' }, faultAt: 'spec.schedulingClass' },
     { name: 'a scheduling class must fit into a label', spec: { schedulingClass: 'x'.repeat(1_400_000) }, faultAt: 'spec.schedulingClass' },
     { name: 'another type is for the schema to refuse', spec: { host: 5 }, faultAt: undefined },
+    { name: 'quantities pass', spec: { resourceQuotas: { cpu: 4, memory: '8Gi', 'count/pods': '0', 'nvidia.com/gpu': 1 } }, faultAt: undefined },
+    { name: 'less than nothing is no quota', spec: { resourceQuotas: { cpu: '-1000' } }, faultAt: 'spec.resourceQuotas[cpu]' },
+    { name: 'what the schema takes for a quantity and is none is no quota', spec: { resourceQuotas: { cpu: '1e1.5' } }, faultAt: 'spec.resourceQuotas[cpu]' },
+    { name: 'a key that no ResourceQuota takes bounds nothing', spec: { resourceQuotas: { 'no such': 1 } }, faultAt: 'spec.resourceQuotas[no such]' },
+    { name: 'a quota that was no better before may stay', spec: { resourceQuotas: { fish: 2, cpu: -1 } }, old: { resourceQuotas: { fish: 1, cpu: -1 } }, faultAt: undefined },
+    { name: 'quotas of another type are for the schema to refuse', spec: { resourceQuotas: { cpu: { nested: 1 } } }, faultAt: undefined },
+    { name: 'a quota of megabytes is not repeated', spec: { resourceQuotas: { cpu: 'x'.repeat(1_000_000) } }, faultAt: 'spec.resourceQuotas[cpu]' },
   ]) {
     it(name, () => {
       const causes = tenantStrategy.validate(tenant(spec), old && tenant(old));

@@ -5,6 +5,8 @@ import { collisionOf } from '../../tenant/collisions.ts';
 import { cleanupFinalizer, namespaceOf } from '../../tenant/names.ts';
 import { hostnameFault } from '../hostname.ts';
 import type { Causes, Strategy } from '../strategy.ts';
+import { budgetAdmission } from './budget-admission.ts';
+import { quotaCauses } from './quotas.ts';
 
 const namePattern = /^[a-z][a-z0-9]*$/;
 /** Helm takes 53 characters for a release's name, which is `tenant-` and the tenant's name. */
@@ -44,8 +46,10 @@ export const tenantStrategy: Strategy = {
   validate: (object, old) => [
     ...changedText(object, old, 'host', (host) => (host.length > maxLabelValue ? tooLong : hostnameFault(host))),
     ...changedText(object, old, 'schedulingClass', (name) => (name.length > maxLabelValue ? tooLong : labelValueFault(name))),
+    ...quotaCauses(object, old),
   ],
   warnings: () => [],
+  admission: budgetAdmission,
 };
 
 const invalidName = (name: string, why: string): Causes => [

@@ -1,6 +1,6 @@
 import { add, exceeds, subtract, zero, type Quantity } from '../../quantity/quantity.ts';
 
-/** What a tenant may use, by the keys of `spec.resourceQuotas`, and where it stands in the tree. */
+/** What a tenant may use, by the keys under which a ResourceQuota counts use, and where it stands in the tree. */
 export interface Budget {
   /** `namespace/name` of the Tenant. */
   tenant: string;
@@ -14,55 +14,84 @@ export interface Budget {
 /** What is in use of a resource in a namespace, not counting what is below it. */
 export type UseOf = (namespace: string, resource: string) => Quantity;
 
+/** A tenant in the tree, with each of the limits that it has or may have soon. */
+interface Standing extends Omit<Budget, 'limits'> {
+  limits: Budget['limits'][];
+}
+
 /**
  * Who shares what with whom. Each resource has pools of its own: a tenant that bounds the resource heads one, and whoever does
  * not, draws on the pool of the nearest ancestor that does. A pool's limit is carved out of the pool above. So a tenant that
  * bounds only one resource stays within its parent's bounds for all others.
  */
 export class BudgetTree {
-  readonly #byNamespace = new Map<string, Budget>();
-  readonly #children = new Map<string, Budget[]>();
+  readonly #byNamespace = new Map<string, Standing>();
+  readonly #children = new Map<string, Standing[]>();
 
   constructor(budgets: Iterable<Budget>) {
-    for (const budget of budgets) {
-      this.#byNamespace.set(budget.namespace, budget);
-      if (budget.parentNamespace === budget.namespace) continue;
-      const siblings = this.#children.get(budget.parentNamespace);
-      if (siblings) siblings.push(budget);
-      else this.#children.set(budget.parentNamespace, [budget]);
+    for (const budget of budgets) this.add(budget);
+  }
+
+  /** Several budgets of one tenant are what it has and what it may have soon: what the tree tells holds whichever it is. */
+  add({ limits, ...place }: Budget): void {
+    const there = this.#byNamespace.get(place.namespace);
+    if (there) return void there.limits.push(limits);
+    const standing = { ...place, limits: [limits] };
+    this.#byNamespace.set(place.namespace, standing);
+    if (place.parentNamespace === place.namespace) return;
+    const siblings = this.#children.get(place.parentNamespace);
+    if (siblings) siblings.push(standing);
+    else this.#children.set(place.parentNamespace, [standing]);
+  }
+
+  /** The first namespace on the way up that no tenant of the tree has. */
+  missingAbove(budget: Pick<Budget, 'parentNamespace' | 'namespace'>): string | undefined {
+    for (let at = budget; at.parentNamespace !== at.namespace; ) {
+      const above = this.#byNamespace.get(at.parentNamespace);
+      if (!above) return at.parentNamespace;
+      at = above;
     }
+    return undefined;
   }
 
-  /** The nearest ancestor that bounds a resource. */
-  headAbove({ parentNamespace, namespace }: Pick<Budget, 'parentNamespace' | 'namespace'>, resource: string): Budget | undefined {
-    let at = parentNamespace === namespace ? undefined : this.#byNamespace.get(parentNamespace);
-    while (at && !at.limits.has(resource)) at = at.parentNamespace === at.namespace ? undefined : this.#byNamespace.get(at.parentNamespace);
-    return at;
+  /** The nearest ancestor that bounds a resource, and before it those that may do so soon or may cease to. */
+  headsAbove({ parentNamespace, namespace }: Pick<Budget, 'parentNamespace' | 'namespace'>, resource: string): Omit<Budget, 'limits'>[] {
+    const heads: Standing[] = [];
+    for (let at = parentNamespace === namespace ? undefined : this.#byNamespace.get(parentNamespace); at; ) {
+      const bounds = at.limits.filter((limits) => limits.has(resource)).length;
+      if (bounds > 0) heads.push(at);
+      if (bounds === at.limits.length || at.parentNamespace === at.namespace) break;
+      at = this.#byNamespace.get(at.parentNamespace);
+    }
+    return heads;
   }
 
-  /** The namespaces that draw on one pool, the first of them the head's, and the limits carved out of it. */
+  /** The namespaces that draw on one pool, the first of them the head's, and the most that may be carved out of it. */
   pool(head: Pick<Budget, 'namespace'>, resource: string, { without }: { without?: string } = {}): { namespaces: string[]; carvedOut: Quantity } {
     const namespaces = [head.namespace];
     let carvedOut = zero;
     for (let index = 0; index < namespaces.length; index += 1) {
       for (const child of this.#children.get(namespaces[index]!) ?? []) {
         if (child.tenant === without) continue;
-        const limit = child.limits.get(resource);
-        if (limit) carvedOut = add(carvedOut, limit);
-        else namespaces.push(child.namespace);
+        const bounds = boundsOf(child, resource);
+        if (bounds.length === 0) namespaces.push(child.namespace);
+        else carvedOut = add(carvedOut, greatest(bounds.length === child.limits.length ? bounds : [...bounds, this.pool(child, resource, { without }).carvedOut]));
       }
     }
     return { namespaces, carvedOut };
   }
 
-  /** What a pool has left of its limit, with a tenant and all below it left out of account. May be negative. */
-  remaining(head: Budget, resource: string, useOf: UseOf, without?: string): { limit: Quantity; carvedOut: Quantity; used: Quantity; remaining: Quantity } {
+  /** What a pool has left of the least limit that its head may have, with a tenant and all below it left out of account. May be negative. */
+  remaining(head: Pick<Budget, 'namespace'>, resource: string, useOf: UseOf, without?: string): { limit: Quantity; carvedOut: Quantity; used: Quantity; remaining: Quantity } {
     const { namespaces, carvedOut } = this.pool(head, resource, { without });
     const used = namespaces.map((namespace) => useOf(namespace, resource)).reduce(add, zero);
-    const limit = head.limits.get(resource)!;
+    const limit = boundsOf(this.#byNamespace.get(head.namespace)!, resource).reduce((least, bound) => (exceeds(least, bound) ? bound : least));
     return { limit, carvedOut, used, remaining: subtract(subtract(limit, carvedOut), used) };
   }
 }
+
+const boundsOf = ({ limits }: Standing, resource: string): Quantity[] => limits.flatMap((each) => each.get(resource) ?? []);
+const greatest = (quantities: readonly Quantity[]): Quantity => quantities.reduce((most, each) => (exceeds(each, most) ? each : most));
 
 /** Why a budget cannot be what it is to be. */
 export interface BudgetFault {
@@ -97,11 +126,12 @@ const faultOf = (tree: BudgetTree, old: Quantity | undefined, after: Budget, res
   if (limit && exceeds(own.carvedOut, limit)) {
     return { resource, why: 'below-children', want: limit, limit, carvedOut: own.carvedOut, used: zero, remaining: subtract(limit, own.carvedOut), head: after.tenant };
   }
-  const head = tree.headAbove(after, resource);
-  if (!head) return undefined;
   // Where the limit goes, what was carved out of it is carved out of the pool above.
   const want = limit ?? own.carvedOut;
   if (old && !exceeds(want, old)) return undefined;
-  const above = tree.remaining(head, resource, useOf, after.tenant);
-  return exceeds(want, above.remaining) ? { resource, why: 'over-parent', want, head: head.tenant, ...above } : undefined;
+  for (const head of tree.headsAbove(after, resource)) {
+    const above = tree.remaining(head, resource, useOf, after.tenant);
+    if (exceeds(want, above.remaining)) return { resource, why: 'over-parent', want, head: head.tenant, ...above };
+  }
+  return undefined;
 };

@@ -1,0 +1,50 @@
+import type { KubeObject } from '../../../api/meta/v1/types.ts';
+import { exceeds, parseQuantity, zero, type Quantity } from '../../quantity/quantity.ts';
+import { namespaceOf, tenantOf } from '../names.ts';
+import type { Budget } from './budget-tree.ts';
+import { keyFault, quantityFault, usedKeyOf } from './keys.ts';
+
+/** `spec.resourceQuotas`, whatever was stored there. */
+export const quotasOf = ({ spec }: Pick<KubeObject, 'spec'>): Readonly<Record<string, unknown>> => {
+  const quotas = (spec as { resourceQuotas?: unknown } | null | undefined)?.resourceQuotas;
+  return typeof quotas === 'object' && quotas !== null && !Array.isArray(quotas) ? (quotas as Record<string, unknown>) : {};
+};
+
+/**
+ * The limits in `spec.resourceQuotas`, by the key under which a ResourceQuota counts use: `cpu` and `limits.cpu` are one
+ * resource, of which the lesser limit holds. What is no quantity, or less than nothing, is nothing.
+ */
+export const limitsOf = (quotas: Readonly<Record<string, unknown>>): Map<string, Quantity> => {
+  const limits = new Map<string, Quantity>();
+  for (const [key, value] of Object.entries(quotas)) {
+    if (keyFault(key) !== undefined) continue;
+    const limit = quantityFault(value) === undefined ? parseQuantity(value as string | number)! : zero;
+    const other = limits.get(usedKeyOf(key));
+    if (!other || exceeds(other, limit)) limits.set(usedKeyOf(key), limit);
+  }
+  return limits;
+};
+
+/** The key of `spec.resourceQuotas` that a resource is bounded by; where none is, its own name. */
+export const keyOf = (quotas: Readonly<Record<string, unknown>>, resource: string): string =>
+  Object.keys(quotas).find((key) => usedKeyOf(key) === resource) ?? resource;
+
+const known = new WeakMap<KubeObject, Budget>();
+
+/** The budget of a Tenant; undefined in a namespace that can be no tenant's. Objects are never changed, so each is read once. */
+export const budgetOf = (tenant: KubeObject): Budget | undefined => {
+  const found = known.get(tenant);
+  if (found) return found;
+  const { namespace = '', name = '' } = tenant.metadata;
+  if (!tenantOf(namespace)) return undefined;
+  const budget = budgetFor(namespace, name, limitsOf(quotasOf(tenant)));
+  known.set(tenant, budget);
+  return budget;
+};
+
+export const budgetFor = (namespace: string, name: string, limits: Budget['limits']): Budget => ({
+  tenant: `${namespace}/${name}`,
+  parentNamespace: namespace,
+  namespace: namespaceOf(namespace, name),
+  limits,
+});
