@@ -109,4 +109,11 @@ describe('overload by one leaves the others alone', function () {
     console.log(`      the server grew by ${Math.round(grown)} MB, of ${Math.round(before)}`);
     assert.ok(grown < 600, `${grown} MB`);
   });
+
+  it('a timeout that is none is refused as the kube-apiserver refuses it', async () => {
+    const query = { timeout: 'soon' };
+    const [theirs, ours] = await Promise.all([clients.front.request({ path: '/api/v1/namespaces', query }), clients.server.request({ path: list, query })]);
+    assert.equal(ours.status, 400);
+    assert.deepEqual(JSON.parse(ours.body.toString('utf8')), JSON.parse(theirs.body.toString('utf8')));
+  });
 });

@@ -27,11 +27,16 @@ export const withMaxInFlight = ({ queues, isLongRunning = isWatch, onDropped = (
       onDropped(kind, requestInfo);
       next(StatusError.tooManyRequests('Too many requests, please try again later.'));
     };
-    const place = queue.enter(user.username, next, refuse);
+    const place = queue.enter(user.username, sortOf(requestInfo), next, refuse);
     if (place.state === 'over') return refuse();
     follow(res, place);
     if (place.state === 'executing') next();
   };
+
+const sorts = new Set(['get', 'list', 'create', 'update', 'patch', 'delete', 'deletecollection']);
+
+/** Bounded, whatever a client sends. */
+const sortOf = ({ verb, isResourceRequest }: RequestInfo): string => (isResourceRequest && sorts.has(verb) ? verb : '');
 
 /** Tells a place when the answer is complete, and when it is over. */
 const follow = (res: Response, place: Place): void => {

@@ -10,7 +10,7 @@ const make = (limits: Partial<FairQueueLimits>, load = (): number => 0.8) => {
   const started: string[] = [];
   const refused: string[] = [];
   const enter = (user: string): Place => {
-    const place = queue.enter(user, () => started.push(user), () => refused.push(user));
+    const place = queue.enter(user, 'get', () => started.push(user), () => refused.push(user));
     if (place.state === 'executing') started.push(user);
     if (place.state === 'over') refused.push(user);
     return place;
@@ -96,6 +96,23 @@ describe('FairQueue', () => {
     await eventually('the ceiling rises until all are under way', () => queue.waiting === 0);
     for (const place of places) place.over();
     assert.equal(queue.inFlight, 0);
+  });
+
+  it('works on less at a time while requests take much longer than usual, though the process has nothing to do', async () => {
+    const { queue, many, pass } = make({ maxInFlight: 100, minExecuting: 3 }, () => 0);
+    const [alone] = many('a', 1);
+    pass(10);
+    alone!.over(); // that is usual
+    const places = many('a', 70);
+    const slow = setInterval(() => {
+      pass(100);
+      places.find(({ state }) => state === 'executing')?.over();
+    }, 5);
+    await eventually('the ceiling sinks', () => queue.ceiling < 16).finally(() => clearInterval(slow));
+    const [other] = many('b', 1);
+    await turn();
+    assert.equal(other!.state, 'executing', 'who has nothing under way need not wait for those who have');
+    for (const place of places) place.over();
   });
 
   it('never gives more than three quarters of the places to one user', async () => {

@@ -21,6 +21,11 @@ const adjustMs = 25;
 /** Of the event loop's time. */
 const saturated = 0.9;
 const relaxed = 0.75;
+/** Times as long as usual: beyond the one, requests wait for each other somewhere; below the other, there is room for more. */
+const muchSlower = 3;
+const hardlySlower = 2;
+/** What counts of one more request for what is usual. */
+const learning = 0.05;
 const firstExecuting = 32;
 
 type State = 'waiting' | 'executing' | 'answered' | 'over';
@@ -28,15 +33,18 @@ type State = 'waiting' | 'executing' | 'answered' | 'over';
 /** One request's place, from when it comes until its client has the answer. */
 export class Place {
   state: State = 'waiting';
+  begunAt = 0;
   readonly user: User;
+  readonly sort: string;
   readonly since: number;
   readonly start: () => void;
   readonly refuse: () => void;
   readonly #queue: FairQueue;
 
-  constructor(queue: FairQueue, user: User, since: number, start: () => void, refuse: () => void) {
+  constructor(queue: FairQueue, user: User, sort: string, since: number, start: () => void, refuse: () => void) {
     this.#queue = queue;
     this.user = user;
+    this.sort = sort;
     this.since = since;
     this.start = start;
     this.refuse = refuse;
@@ -83,8 +91,13 @@ export class FairQueue {
   #waiting = 0;
   #dispatching = false;
   #adjusting = false;
+  /** ms that a request of a sort takes when it is nearly alone. */
+  readonly #usual = new Map<string, number>();
+  /** ms that requests took since the last adjustment, and would usually have taken. */
+  #took = 0;
+  #expected = 0;
 
-  constructor({ limits, load = loopLoad(), now = Date.now }: FairQueueOptions) {
+  constructor({ limits, load = loopLoad(), now = () => performance.now() }: FairQueueOptions) {
     this.limits = limits;
     this.#load = load;
     this.#now = now;
@@ -106,11 +119,12 @@ export class FairQueue {
   /**
    * A request has come. The place that it gets is executing, waiting, or (turned away) over; one that waits is started or refused later.
    * What becomes of the request is to be told to the place.
+   * @param sort of requests that take about the same time
    */
-  enter(name: string, start: () => void, refuse: () => void): Place {
+  enter(name: string, sort: string, start: () => void, refuse: () => void): Place {
     const user = this.#userOf(name);
-    const place = new Place(this, user, this.#now(), start, refuse);
-    if (this.#waiting === 0 && this.#hasRoom() && this.#mayHaveMore(user)) {
+    const place = new Place(this, user, sort, this.#now(), start, refuse);
+    if (this.#waiting === 0 && this.#hasRoom(user)) {
       this.#begin(place);
       return place;
     }
@@ -135,6 +149,7 @@ export class FairQueue {
     if (before === 'executing') {
       this.#executing -= 1;
       user.executing -= 1;
+      this.#learn(place);
     }
     if (state === 'over' && before !== 'waiting') {
       this.#inFlight -= 1;
@@ -154,18 +169,16 @@ export class FairQueue {
     if (user.inFlight === 0 && user.waiting.length === 0) this.#users.delete(user.name);
   }
 
-  #hasRoom(): boolean {
+  /** A user of whom nothing is worked on need not wait for others, as long as there are places. */
+  #hasRoom({ inFlight, executing }: User): boolean {
     const { maxInFlight } = this.limits;
-    return maxInFlight === 0 || (this.#executing < Math.min(this.#ceiling, maxInFlight) && this.#inFlight < maxInFlight);
-  }
-
-  #mayHaveMore({ inFlight }: User): boolean {
-    const { maxInFlight } = this.limits;
-    return maxInFlight === 0 || inFlight < Math.max(1, Math.ceil(maxInFlight * largestShare));
+    if (maxInFlight === 0) return true;
+    return this.#inFlight < maxInFlight && inFlight < Math.ceil(maxInFlight * largestShare) && (executing === 0 || this.#executing < this.#ceiling);
   }
 
   #begin(place: Place): void {
     place.state = 'executing';
+    place.begunAt = this.#now();
     place.user.executing += 1;
     place.user.inFlight += 1;
     this.#executing += 1;
@@ -201,7 +214,7 @@ export class FairQueue {
   }
 
   #dispatch(): void {
-    while (this.#waiting > 0 && this.#hasRoom()) {
+    while (this.#waiting > 0) {
       const user = this.#next();
       if (!user) return;
       const place = user.waiting[0]!;
@@ -216,17 +229,30 @@ export class FairQueue {
   #next(): User | undefined {
     let best: User | undefined;
     for (const user of this.#users.values()) {
-      if (user.waiting.length > 0 && this.#mayHaveMore(user) && (!best || user.executing < best.executing)) best = user;
+      if (user.waiting.length > 0 && this.#hasRoom(user) && (!best || user.executing < best.executing)) best = user;
     }
     return best;
   }
 
-  /** Fewer at a time while the process is saturated: more would only wait for each other. More while it is not, as where the host is slow. */
+  /** How long a sort of request takes is learnt while few are worked on; then how much longer it takes among many. */
+  #learn({ sort, begunAt }: Place): void {
+    const took = this.#now() - begunAt;
+    const usual = this.#usual.get(sort);
+    if (this.#waiting === 0 && this.#executing < this.limits.minExecuting) this.#usual.set(sort, usual === undefined ? took : usual + (took - usual) * learning);
+    if (usual === undefined || this.#waiting === 0) return;
+    this.#took += took;
+    this.#expected += usual;
+  }
+
+  /** Fewer at a time where more would only wait for each other, here or at the host; more where neither is busy. */
   #adjust(): void {
     this.#adjusting = false;
     const load = this.#load();
-    if (load >= saturated) this.#ceiling = Math.max(this.limits.minExecuting, Math.floor(this.#ceiling * 0.75));
-    else if (load < relaxed) this.#ceiling = Math.min(this.limits.maxInFlight, Math.ceil(this.#ceiling * 1.25));
+    const slowdown = this.#expected > 0 ? this.#took / this.#expected : hardlySlower;
+    this.#took = 0;
+    this.#expected = 0;
+    if (load >= saturated || slowdown > muchSlower) this.#ceiling = Math.max(this.limits.minExecuting, Math.floor(this.#ceiling * 0.75));
+    else if (load < relaxed && (slowdown < hardlySlower || this.#usual.size === 0)) this.#ceiling = Math.min(this.limits.maxInFlight, Math.ceil(this.#ceiling * 1.25));
     const latest = this.#now() - this.limits.maxWaitMs;
     for (const user of this.#users.values()) while (user.waiting[0] && user.waiting[0].since <= latest) this.#turnAway(user.waiting[0]);
     if (this.#waiting === 0) return;
