@@ -15,8 +15,9 @@ import type { Duty } from '../../pkg/server/serving-controller.ts';
 import type { ReflectorOptions } from '../../pkg/kube/reflector.ts';
 import type { Store } from '../../pkg/storage/store.ts';
 import { tenantController } from '../../pkg/tenant/controller.ts';
-import { tenantInformer } from '../../pkg/tenant/observe.ts';
+import { apiServerSlice, tenantInformer, type EndpointSlice } from '../../pkg/tenant/observe.ts';
 import { partInformer, partKinds, partResources, type PartKind } from '../../pkg/tenant/part.ts';
+import { defaultTenantSettings, type TenantSettings } from '../../pkg/tenant/settings.ts';
 import type { KubeObject } from '../../api/meta/v1/types.ts';
 
 export interface LoopOptions {
@@ -28,6 +29,7 @@ export interface LoopOptions {
   /** Of the Lease. */
   namespace?: string;
   log: Log;
+  settings?: TenantSettings;
   /** Keys that each controller works on at a time. */
   workers?: number;
   /** What the leader does besides; each is begun with a term and ended with it. */
@@ -61,11 +63,11 @@ export const startLoop = (options: LoopOptions): Loop => {
 const namespaces: RestResource = { apiVersion: 'v1', kind: 'Namespace', plural: 'namespaces' };
 
 /** Caches begin anew with each term: what was seen in an earlier one is out of date. */
-const beginTerm = ({ client, tenants, gateways: tenantGateways, identity, log, workers, duties = [] }: LoopOptions): Duty => {
+const beginTerm = ({ client, tenants, gateways: tenantGateways, identity, log, settings = defaultTenantSettings, workers, duties = [] }: LoopOptions): Duty => {
   type Selection = Pick<ReflectorOptions, 'labelSelector' | 'fieldSelector' | 'metadataOnly'>;
-  const watched = <T extends KubeObject>(resource: RestResource, informerOptions: InformerOptions<T>, selection: Selection = {}): Informer<T> => {
+  const watched = <T extends KubeObject>(resource: RestResource, informerOptions: InformerOptions<T>, selection: Selection = {}, namespace = ''): Informer<T> => {
     const onError = (error: unknown): void => log.warn({ err: error, resource: resource.plural }, 'watch interrupted');
-    return new Informer<T>(fromReflector({ client, path: collectionPath(resource), ...selection, onError }), informerOptions);
+    return new Informer<T>(fromReflector({ client, path: collectionPath(resource, namespace), ...selection, onError }), informerOptions);
   };
   const ours = { labelSelector: managedSelector };
   const caches = {
@@ -79,10 +81,12 @@ const beginTerm = ({ client, tenants, gateways: tenantGateways, identity, log, w
   };
   const ofPart = <T>(each: (what: PartKind) => T) => Object.fromEntries(partKinds.map((what) => [what, each(what)])) as Record<PartKind, T>;
   const parts = ofPart((what) => watched(partResources[what], partInformer, ours));
+  const apiServer = watched<EndpointSlice>(apiServerSlice.resource, {}, { fieldSelector: `metadata.name=${apiServerSlice.name}` }, apiServerSlice.namespace);
   const events = new EventRecorder({ client, log, instance: identity });
   const controllers = [
     tenantController({
-      caches: { tenants: caches.tenants, namespaces: caches.namespaces, gateways: caches.tenantGateways, parts },
+      caches: { tenants: caches.tenants, namespaces: caches.namespaces, gateways: caches.tenantGateways, parts, apiServer },
+      settings,
       targets: {
         tenants,
         status: storeTarget(tenants),
@@ -110,7 +114,7 @@ const beginTerm = ({ client, tenants, gateways: tenantGateways, identity, log, w
     }),
   ];
   const begun = duties.map((begin) => begin());
-  const informers = [...Object.values(caches), ...Object.values(parts)];
+  const informers = [...Object.values(caches), apiServer, ...Object.values(parts)];
   for (const informer of informers) informer.start();
   for (const controller of controllers) controller.start().catch((error: unknown) => log.error({ err: error }, 'a controller could not start'));
   return {

@@ -26,6 +26,7 @@ export const startServer = async (config: ServerConfig, strategies: readonly Str
         client,
         tenants: server.store('tenants'),
         gateways: server.store('tenantgateways'),
+        settings: config.tenants,
         identity,
         namespace,
         log,

@@ -11,8 +11,9 @@ import { StatusError } from '../kube/status-error.ts';
 import { tenantController } from './controller.ts';
 import { FakeCollection } from './fake-cluster.ts';
 import { namespaceOf, tenantOf } from './names.ts';
-import { tenantInformer } from './observe.ts';
+import { tenantInformer, type EndpointSlice } from './observe.ts';
 import { partInformer, partKinds, type PartCaches, type PartKind } from './part.ts';
+import { defaultTenantSettings } from './settings.ts';
 
 const byKey = ([a]: [string, unknown], [b]: [string, unknown]): number => (a < b ? -1 : 1);
 
@@ -29,16 +30,18 @@ const started = async () => {
     namespaces: new Informer(namespaces.source),
     gateways: new Informer<TenantGateway>(gateways.source),
     parts: Object.fromEntries(partKinds.map((what) => [what, new Informer(partCollections[what].source, partInformer)])) as PartCaches,
+    apiServer: new Informer<EndpointSlice>(new FakeCollection('endpointslice', newVersion).source),
   };
   const events: string[] = [];
   const controller = tenantController({
     caches,
     targets: { tenants, status: tenants, namespace: namespaces, gateway: gateways, parts: partCollections },
+    settings: defaultTenantSettings,
     events: { record: async ({ metadata }, { reason }) => void events.push(`${metadata.name} ${reason}`) },
     log: silentLog,
     clock,
   });
-  for (const informer of [caches.tenants, caches.namespaces, caches.gateways, ...Object.values(caches.parts)]) informer.start();
+  for (const informer of [caches.tenants, caches.namespaces, caches.gateways, caches.apiServer, ...Object.values(caches.parts)]) informer.start();
   void controller.start();
 
   /** The namespace controller: empties what ends, then lets it go. */
@@ -110,7 +113,7 @@ describe('tenantController', () => {
     world.set('tenant-root', 'acme', { gateway: true });
     await world.settle();
     const written = world.writes().filter((write) => write.includes('acme')).toSorted();
-    const parts = Object.entries(world.parts).flatMap(([what, { objects }]) => [...objects.keys()].filter((key) => key.startsWith('tenant-acme/')).map((key) => `apply ${what} ${key}`));
+    const parts = Object.entries(world.parts).flatMap(([what, { objects }]) => [...objects.keys()].filter((key) => key.startsWith('tenant-acme')).map((key) => `apply ${what} ${key}`));
     assert.ok(parts.length > 0);
     assert.deepEqual(written, ['apply gateway tenant-acme/cozystack', 'apply namespace tenant-acme', 'apply status tenant tenant-root/acme', 'update tenant tenant-root/acme', ...parts].toSorted());
     assert.deepEqual(world.events.toSorted(), ['acme Reconciled', 'root Reconciled']);

@@ -14,11 +14,13 @@ import { publicNamespace } from './access-levels.ts';
 import { namespaceOfPart, partMatter } from './part.ts';
 import { childrenOf, observe, tenantOfNamespace, type TenantCaches } from './observe.ts';
 import { plan, type Verdict } from './plan.ts';
+import type { TenantSettings } from './settings.ts';
 import { isNews, statusOf } from './status.ts';
 
 export interface TenantControllerOptions {
   caches: TenantCaches;
   targets: Omit<TenantTargets, 'learn'> & { status: Target };
+  settings: TenantSettings;
   events: Pick<EventRecorder, 'record'>;
   log: Log;
   workers?: number;
@@ -29,7 +31,7 @@ export interface TenantControllerOptions {
 const lookAgainMs = 10_000;
 
 /** Makes of each Tenant what it should be. Keys are `namespace/name` of Tenants. */
-export const tenantController = ({ caches, targets, events, log, workers, clock = systemClock }: TenantControllerOptions): Controller => {
+export const tenantController = ({ caches, targets, settings, events, log, workers, clock = systemClock }: TenantControllerOptions): Controller => {
   /** What each tenant last had: only a change concerns its children. */
   const had = new Map<string, Inherited>();
 
@@ -37,7 +39,7 @@ export const tenantController = ({ caches, targets, events, log, workers, clock 
     const { namespace, name } = splitKey(key);
     const tenant = caches.tenants.get(namespace, name);
     if (!tenant) return void had.delete(key);
-    const observed = observe(caches, tenant);
+    const observed = observe(caches, settings, tenant);
     if (!isDeepStrictEqual(had.get(key), observed.inherited)) {
       had.set(key, observed.inherited);
       enqueueAll(childrenOf(caches, tenant));
@@ -59,7 +61,7 @@ export const tenantController = ({ caches, targets, events, log, workers, clock 
     await events.record(tenant, { type: ready ? 'Normal' : 'Warning', reason, action: 'Reconcile', note: message });
   };
 
-  const controller = new Controller({ name: 'tenant', informers: [caches.tenants, caches.namespaces, caches.gateways, ...Object.values(caches.parts)], reconcile, workers, log, clock });
+  const controller = new Controller({ name: 'tenant', informers: [caches.tenants, caches.namespaces, caches.gateways, caches.apiServer, ...Object.values(caches.parts)], reconcile, workers, log, clock });
   const enqueue = (tenant: Tenant): void => controller.queue.add(keyOf(tenant));
   const enqueueAll = (tenants: readonly Tenant[]): void => tenants.forEach(enqueue);
 
@@ -110,6 +112,12 @@ export const tenantController = ({ caches, targets, events, log, workers, clock 
       onAvailability: everybody,
     });
   }
+
+  caches.apiServer.subscribe({
+    onAdd: everybody,
+    onUpdate: (old, slice) => void (isDeepStrictEqual([old.endpoints, old.ports], [slice.endpoints, slice.ports]) || everybody()),
+    onDelete: everybody,
+  });
   return controller;
 };
 

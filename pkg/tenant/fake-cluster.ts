@@ -4,12 +4,13 @@ import { keyOf, type InformerSource } from '../controller/informer.ts';
 import type { EventType, ReflectorHandler } from '../kube/reflector.ts';
 import { StatusError } from '../kube/status-error.ts';
 import type { Surroundings } from './parts.ts';
+import { defaultTenantSettings } from './settings.ts';
 
 type Fields = Record<string, unknown>;
 const thing = { group: 'x.test', resource: 'things' };
 
 /** A cluster with nothing in it. For tests. */
-export const bareSurroundings: Surroundings = { hasPublicNamespace: false, missing: new Set() };
+export const bareSurroundings: Surroundings = { settings: defaultTenantSettings, hasPublicNamespace: false, missing: new Set(['ciliumPolicy', 'ciliumClusterPolicy']), apiServer: { addresses: [], ports: [] } };
 
 /** As much of a kube-apiserver's collection as the tenants' controller can tell: apply with managed fields, finalizers, versions, events. For tests. */
 export class FakeCollection implements Target {

@@ -3,12 +3,13 @@ import { managedBy } from '../controller/apply.ts';
 import type { Inherited } from './inheritance.ts';
 import { gatewayName, lineageOf, tenantUidLabel } from './names.ts';
 import { ownedBy } from './part.ts';
+import type { TenantSettings } from './settings.ts';
 
 /** Namespace tenant-root with only what the manifests gave it. */
 export const bareNamespace = (name: string): KubeObject => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels: { ...managedBy } } });
 
 /** The namespace `name` of the tenant with a uid; the parent is the namespace above it, which root does not have. */
-export const namespaceFor = (name: string, uid: string, inherited: Inherited, parent: KubeObject | undefined): KubeObject => {
+export const namespaceFor = (name: string, uid: string, inherited: Inherited, { podSecurity }: TenantSettings, parent: KubeObject | undefined): KubeObject => {
   const { host, gateway, ingress, etcd, monitoring, seaweedfs, schedulingClass } = inherited;
   return {
     apiVersion: 'v1',
@@ -25,6 +26,12 @@ export const namespaceFor = (name: string, uid: string, inherited: Inherited, pa
         'namespace.cozystack.io/monitoring': monitoring,
         'namespace.cozystack.io/seaweedfs': seaweedfs,
         'namespace.cozystack.io/host': host,
+        'pod-security.kubernetes.io/enforce': podSecurity.enforce,
+        'pod-security.kubernetes.io/warn': podSecurity.warn,
+        'alpha.kubevirt.io/auto-memory-limits-ratio': '1.0',
+        // Policies that were written for Capsule find their tenants by these.
+        'capsule.clastix.io/tenant': name,
+        'projectcapsule.dev/tenant': name,
         ...(schedulingClass && { 'scheduler.cozystack.io/scheduling-class': schedulingClass }),
       },
       ...(parent && { ownerReferences: ownedBy(parent) }),

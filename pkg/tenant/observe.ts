@@ -9,6 +9,7 @@ import { publicNamespace } from './access-levels.ts';
 import { partKinds, partsIn, type PartCaches } from './part.ts';
 import type { Surroundings } from './parts.ts';
 import { isOurs, type Observed, type Parent } from './plan.ts';
+import type { TenantSettings } from './settings.ts';
 
 /** What the tenants' part of the loop looks at. */
 export interface TenantCaches {
@@ -18,7 +19,18 @@ export interface TenantCaches {
   gateways: Informer<TenantGateway>;
   /** What the loop made; of each kind, only what carries our label. */
   parts: PartCaches;
+  /** EndpointSlice default/kubernetes. */
+  apiServer: Informer<EndpointSlice>;
 }
+
+/** discovery.k8s.io/v1 EndpointSlice, as far as it is looked at. */
+export interface EndpointSlice extends KubeObject {
+  endpoints?: { addresses: string[] }[];
+  ports?: { port?: number }[];
+}
+
+/** Where the kube-apiservers enter themselves. */
+export const apiServerSlice = { resource: { apiVersion: 'discovery.k8s.io/v1', kind: 'EndpointSlice', plural: 'endpointslices' }, namespace: 'default', name: 'kubernetes' } as const;
 
 export const tenantInformer: InformerOptions<Tenant> = {
   indexes: {
@@ -29,7 +41,7 @@ export const tenantInformer: InformerOptions<Tenant> = {
   },
 };
 
-export const observe = (caches: TenantCaches, tenant: Tenant): Observed => {
+export const observe = (caches: TenantCaches, settings: TenantSettings, tenant: Tenant): Observed => {
   const { namespace, name } = tenant.metadata;
   const own = namespaceOf(namespace!, name!);
   const object = caches.namespaces.get('', own);
@@ -41,13 +53,19 @@ export const observe = (caches: TenantCaches, tenant: Tenant): Observed => {
     gateway: caches.gateways.get(own, gatewayName),
     children: childrenOf(caches, tenant).map((child) => child.metadata.name!).toSorted(),
     made: object ? partsIn(caches.parts, object) : new Map(),
-    surroundings: surroundingsOf(caches),
+    surroundings: surroundingsOf(caches, settings),
   };
 };
 
-const surroundingsOf = ({ namespaces, parts }: TenantCaches): Surroundings => {
+const surroundingsOf = ({ namespaces, parts, apiServer }: TenantCaches, settings: TenantSettings): Surroundings => {
   const shared = namespaces.get('', publicNamespace);
+  const { endpoints, ports } = apiServer.get(apiServerSlice.namespace, apiServerSlice.name) ?? {};
   return {
+    settings,
+    apiServer: {
+      addresses: (endpoints ?? []).flatMap(({ addresses }) => addresses).toSorted(),
+      ports: (ports ?? []).flatMap(({ port }) => (port === undefined ? [] : [port])),
+    },
     hasPublicNamespace: shared !== undefined && !shared.metadata.deletionTimestamp,
     missing: new Set(partKinds.filter((what) => parts[what].missing)),
   };

@@ -9,6 +9,11 @@ import { tenantUidLabel } from './names.ts';
 export const partResources = {
   serviceAccount: { apiVersion: 'v1', kind: 'ServiceAccount', plural: 'serviceaccounts' },
   roleBinding: { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'RoleBinding', plural: 'rolebindings' },
+  networkPolicy: { apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy', plural: 'networkpolicies' },
+  resourceQuota: { apiVersion: 'v1', kind: 'ResourceQuota', plural: 'resourcequotas' },
+  limitRange: { apiVersion: 'v1', kind: 'LimitRange', plural: 'limitranges' },
+  ciliumPolicy: { apiVersion: 'cilium.io/v2', kind: 'CiliumNetworkPolicy', plural: 'ciliumnetworkpolicies' },
+  ciliumClusterPolicy: { apiVersion: 'cilium.io/v2', kind: 'CiliumClusterwideNetworkPolicy', plural: 'ciliumclusterwidenetworkpolicies' },
 } as const satisfies Record<string, RestResource>;
 export type PartKind = keyof typeof partResources;
 export const partKinds = Object.keys(partResources) as PartKind[];

@@ -1,5 +1,6 @@
 import type { PolicyRule } from '../controller/permissions.ts';
 import { accessLevels, dashboardRole, roleOf, serviceAccountRole } from './access-levels.ts';
+import { apiServerSlice } from './observe.ts';
 
 const make = ['get', 'list', 'watch', 'create', 'patch', 'delete'];
 const rbac = 'rbac.authorization.k8s.io';
@@ -11,6 +12,10 @@ export const tenantPermissions: readonly PolicyRule[] = [
   { apiGroups: [''], resources: ['namespaces/finalizers'], verbs: ['update'] },
   { apiGroups: [''], resources: ['serviceaccounts'], verbs: make },
   { apiGroups: [rbac], resources: ['rolebindings'], verbs: make },
+  { apiGroups: ['networking.k8s.io'], resources: ['networkpolicies'], verbs: make },
+  { apiGroups: [''], resources: ['resourcequotas', 'limitranges'], verbs: make },
+  { apiGroups: ['cilium.io'], resources: ['ciliumnetworkpolicies', 'ciliumclusterwidenetworkpolicies'], verbs: make },
+  { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], resourceNames: [apiServerSlice.name], verbs: ['list', 'watch'] },
   // To give what the server does not have itself, by these roles and no others.
   { apiGroups: [rbac], resources: ['clusterroles'], resourceNames: [serviceAccountRole, ...accessLevels.map(roleOf)], verbs: ['bind'] },
   { apiGroups: [rbac], resources: ['roles'], resourceNames: [dashboardRole], verbs: ['bind'] },

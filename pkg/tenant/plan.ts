@@ -8,6 +8,7 @@ import { cleanupFinalizer, gatewayName, isRoot, lineageOf, namespaceOf, tenantUi
 import { bareNamespace, gatewayFor, namespaceFor } from './namespace.ts';
 import { isPartOurs, partKey, type PartKind } from './part.ts';
 import { partsOf, type Surroundings } from './parts.ts';
+import { quotaFaults } from './quota/objects.ts';
 
 /** The namespace that a Tenant was created in, as a parent. */
 export type Parent =
@@ -61,7 +62,7 @@ const planLife = (observed: Observed): Plan => {
   const hold: Action[] = tenant.metadata.finalizers?.includes(cleanupFinalizer) ? [] : [{ do: 'hold' }];
   const obstacle = obstacleOf(observed);
   if (obstacle) return { actions: hold, verdict: { ready: false, ...obstacle } };
-  const actions = [...hold, { do: 'apply', what: 'namespace', desired: namespaceFor(name, tenant.metadata.uid!, observed.inherited, ownerOf(observed.parent)) } satisfies Action];
+  const actions = [...hold, { do: 'apply', what: 'namespace', desired: namespaceFor(name, tenant.metadata.uid!, observed.inherited, observed.surroundings.settings, ownerOf(observed.parent)) } satisfies Action];
   if (!namespace) return { actions, verdict: undefined };
 
   actions.push(...planParts(observed, namespace));
@@ -69,7 +70,10 @@ const planLife = (observed: Observed): Plan => {
   actions.push(...gateway.actions);
   const pending = gateway.actions.length > 0 && !observed.gateway;
   const { hostFault } = observed.inherited;
-  const fault = hostFault ? { ready: false, reason: 'InvalidHost', message: hostFault } : gateway.verdict;
+  const quota = quotaFaults(observed);
+  const fault = hostFault
+    ? { ready: false, reason: 'InvalidHost', message: hostFault }
+    : (gateway.verdict ?? (quota.length > 0 ? { ready: false, reason: 'InvalidQuota', message: `spec.resourceQuotas: ${naming(quota)}` } : undefined));
   return { actions, verdict: pending ? undefined : (fault ?? { ready: true, reason: 'Reconciled', message: `Namespace ${name} has what the tenant gets` }) };
 };
 

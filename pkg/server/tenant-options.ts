@@ -1,0 +1,53 @@
+import { isIP } from 'node:net';
+import { isNegative, parseQuantity } from '../quantity/quantity.ts';
+import { defaultRatios, type AllocationRatios } from '../tenant/quota/keys.ts';
+import { defaultTenantSettings, podSecurityLevels, ratiosOf, type TenantSettings } from '../tenant/settings.ts';
+import type { Flags } from './flags.ts';
+
+/** The command line's settings of what tenants get. */
+export class TenantOptions {
+  readonly ratios: Record<keyof AllocationRatios, string> = { ...defaultRatios };
+  readonly podSecurity = { ...defaultTenantSettings.podSecurity };
+  readonly internalNetworks: string[] = [];
+
+  addFlags(flags: Flags): void {
+    for (const resource of Object.keys(this.ratios) as (keyof AllocationRatios)[]) {
+      const help = `how many times the requests of ${resource} in a tenant's quota its limits are`;
+      flags.add({ name: `${resource}-allocation-ratio`, value: 'ratio', help, default: this.ratios[resource], set: (given) => void (this.ratios[resource] = given) });
+    }
+    for (const [mode, what] of [['enforce', 'refused'], ['warn', 'warned of']] as const) {
+      const help = `Pod Security level of tenants' namespaces, beyond which pods are ${what}: one of ${podSecurityLevels.join(', ')}`;
+      flags.add({ name: `pod-security-${mode}`, value: 'level', help, default: this.podSecurity[mode], set: (given) => void (this.podSecurity[mode] = given) });
+    }
+    flags.add({
+      name: 'internal-network',
+      value: 'cidr',
+      help: "network of pods, Services, nodes and the like, which is no part of the outside world that tenants' pods reach and are reached from; may be repeated, and replaces the default list",
+      default: defaultTenantSettings.internalNetworks.join(', '),
+      set: (network) => void this.internalNetworks.push(network),
+    });
+  }
+
+  /** Every fault, without I/O. */
+  validate(): string[] {
+    const faults: string[] = [];
+    for (const [resource, text] of Object.entries(this.ratios)) {
+      const ratio = parseQuantity(text);
+      if (!ratio || isNegative(ratio) || ratio.nano === 0n) faults.push(`--${resource}-allocation-ratio must be a number above 0`);
+    }
+    for (const [mode, level] of Object.entries(this.podSecurity)) if (!podSecurityLevels.includes(level)) faults.push(`--pod-security-${mode} must be one of ${podSecurityLevels.join(', ')}`);
+    for (const network of this.internalNetworks) if (!isNetwork(network)) faults.push(`--internal-network must be a CIDR like 10.244.0.0/16, and less than all addresses: ${network}`);
+    return faults;
+  }
+
+  complete(): TenantSettings {
+    const { podSecurity, internalNetworks } = this;
+    return { podSecurity, ratios: ratiosOf(this.ratios), internalNetworks: internalNetworks.length > 0 ? internalNetworks : defaultTenantSettings.internalNetworks };
+  }
+}
+
+const isNetwork = (text: string): boolean => {
+  const [address = '', bits = '', ...rest] = text.split('/');
+  const length = isIP(address) === 6 ? 128 : 32;
+  return isIP(address) > 0 && rest.length === 0 && /^\d{1,3}$/.test(bits) && Number(bits) > 0 && Number(bits) <= length;
+};
