@@ -16,6 +16,7 @@ import type { ReflectorOptions } from '../../pkg/kube/reflector.ts';
 import type { Store } from '../../pkg/storage/store.ts';
 import { tenantController } from '../../pkg/tenant/controller.ts';
 import { apiServerSlice, tenantInformer, type EndpointSlice } from '../../pkg/tenant/observe.ts';
+import { PoolController, quotaInformer, type UsedQuota } from '../../pkg/tenant/quota/pool-controller.ts';
 import { partInformer, partKinds, partResources, type PartKind } from '../../pkg/tenant/part.ts';
 import { defaultTenantSettings, type TenantSettings } from '../../pkg/tenant/settings.ts';
 import type { KubeObject } from '../../api/meta/v1/types.ts';
@@ -60,6 +61,7 @@ export const startLoop = (options: LoopOptions): Loop => {
   return { isLeader: () => election.isLeader, stop: () => election.stop() };
 };
 
+const resourceQuotas: RestResource = { apiVersion: 'v1', kind: 'ResourceQuota', plural: 'resourcequotas' };
 const namespaces: RestResource = { apiVersion: 'v1', kind: 'Namespace', plural: 'namespaces' };
 
 /** Caches begin anew with each term: what was seen in an earlier one is out of date. */
@@ -74,6 +76,7 @@ const beginTerm = ({ client, tenants, gateways: tenantGateways, identity, log, s
     tenants: new Informer<Tenant>(fromStore(tenants), tenantInformer),
     tenantGateways: new Informer<TenantGateway>(fromStore(tenantGateways), tenantGatewayInformer),
     namespaces: watched(namespaces, namespaceInformer, { metadataOnly: true }),
+    quotas: watched<UsedQuota>(resourceQuotas, quotaInformer),
     routes: watched<HttpRoute>(httpRoutes, routeInformer),
     gateways: watched<Gateway>(gateways, {}, ours),
     issuers: watched(issuers, {}, ours),
@@ -83,8 +86,18 @@ const beginTerm = ({ client, tenants, gateways: tenantGateways, identity, log, s
   const parts = ofPart((what) => watched(partResources[what], partInformer, ours));
   const apiServer = watched<EndpointSlice>(apiServerSlice.resource, {}, { fieldSelector: `metadata.name=${apiServerSlice.name}` }, apiServerSlice.namespace);
   const events = new EventRecorder({ client, log, instance: identity });
+  const pools = new PoolController({
+    caches: { tenants: caches.tenants, namespaces: caches.namespaces, quotas: caches.quotas },
+    target: clientTarget(client, resourceQuotas),
+    settings,
+    events,
+    log,
+    workers,
+  });
   const controllers = [
+    pools.controller,
     tenantController({
+      budgets: pools,
       caches: { tenants: caches.tenants, namespaces: caches.namespaces, gateways: caches.tenantGateways, parts, apiServer },
       settings,
       targets: {

@@ -2,19 +2,27 @@ import { isIP } from 'node:net';
 import { isNegative, parseQuantity } from '../quantity/quantity.ts';
 import { defaultRatios, type AllocationRatios } from '../tenant/quota/keys.ts';
 import { defaultTenantSettings, podSecurityLevels, ratiosOf, type TenantSettings } from '../tenant/settings.ts';
-import type { Flags } from './flags.ts';
+import { integerValue, type Flags } from './flags.ts';
 
 /** The command line's settings of what tenants get. */
 export class TenantOptions {
   readonly ratios: Record<keyof AllocationRatios, string> = { ...defaultRatios };
   readonly podSecurity = { ...defaultTenantSettings.podSecurity };
   readonly internalNetworks: string[] = [];
+  quotaBufferPercent = defaultTenantSettings.quotaBufferPercent;
 
   addFlags(flags: Flags): void {
     for (const resource of Object.keys(this.ratios) as (keyof AllocationRatios)[]) {
       const help = `how many times the requests of ${resource} in a tenant's quota its limits are`;
       flags.add({ name: `${resource}-allocation-ratio`, value: 'ratio', help, default: this.ratios[resource], set: (given) => void (this.ratios[resource] = given) });
     }
+    flags.add({
+      name: 'tenant-quota-buffer-percent',
+      value: 'percent',
+      help: "how much of what a tenant's budget leaves the namespaces that share it may use together: 130 is 30 % beyond it; 0 is 100",
+      default: String(this.quotaBufferPercent),
+      set: (given) => void (this.quotaBufferPercent = integerValue('tenant-quota-buffer-percent', given)),
+    });
     for (const [mode, what] of [['enforce', 'refused'], ['warn', 'warned of']] as const) {
       const help = `Pod Security level of tenants' namespaces, beyond which pods are ${what}: one of ${podSecurityLevels.join(', ')}`;
       flags.add({ name: `pod-security-${mode}`, value: 'level', help, default: this.podSecurity[mode], set: (given) => void (this.podSecurity[mode] = given) });
@@ -35,14 +43,15 @@ export class TenantOptions {
       const ratio = parseQuantity(text);
       if (!ratio || isNegative(ratio) || ratio.nano === 0n) faults.push(`--${resource}-allocation-ratio must be a number above 0`);
     }
+    if (this.quotaBufferPercent !== 0 && this.quotaBufferPercent < 100) faults.push('--tenant-quota-buffer-percent must be 0, or 100 and more');
     for (const [mode, level] of Object.entries(this.podSecurity)) if (!podSecurityLevels.includes(level)) faults.push(`--pod-security-${mode} must be one of ${podSecurityLevels.join(', ')}`);
     for (const network of this.internalNetworks) if (!isNetwork(network)) faults.push(`--internal-network must be a CIDR like 10.244.0.0/16, and less than all addresses: ${network}`);
     return faults;
   }
 
   complete(): TenantSettings {
-    const { podSecurity, internalNetworks } = this;
-    return { podSecurity, ratios: ratiosOf(this.ratios), internalNetworks: internalNetworks.length > 0 ? internalNetworks : defaultTenantSettings.internalNetworks };
+    const { podSecurity, quotaBufferPercent, internalNetworks } = this;
+    return { podSecurity, ratios: ratiosOf(this.ratios), quotaBufferPercent, internalNetworks: internalNetworks.length > 0 ? internalNetworks : defaultTenantSettings.internalNetworks };
   }
 }
 

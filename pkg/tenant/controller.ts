@@ -5,7 +5,7 @@ import { applyStatus, controllerOf, isManaged, isRejected, type Target } from '.
 import { systemClock, type Clock } from '../controller/clock.ts';
 import { Controller } from '../controller/controller.ts';
 import type { EventRecorder } from '../controller/events.ts';
-import { keyOf, splitKey } from '../controller/informer.ts';
+import { keyOf, splitKey, type Informer } from '../controller/informer.ts';
 import type { Log } from '../controller/log.ts';
 import { carryOut, type TenantTargets } from './apply.ts';
 import type { Inherited } from './inheritance.ts';
@@ -15,13 +15,15 @@ import { namespaceOfPart, partMatter } from './part.ts';
 import { childrenOf, observe, tenantOfNamespace, type TenantCaches } from './observe.ts';
 import { plan, type Verdict } from './plan.ts';
 import type { TenantSettings } from './settings.ts';
-import { isNews, statusOf } from './status.ts';
+import { isNews, statusOf, type Counts } from './status.ts';
 
 export interface TenantControllerOptions {
   caches: TenantCaches;
   targets: Omit<TenantTargets, 'learn'> & { status: Target };
   settings: TenantSettings;
   events: Pick<EventRecorder, 'record'>;
+  /** What is left of a tenant's budget, once what is in use was seen. */
+  budgets?: { seen: Pick<Informer, 'settled'>; quotaOf(tenant: Tenant): Omit<Counts, 'children'>; subscribe(tell: (tenant: string) => void): void };
   log: Log;
   workers?: number;
   clock?: Clock;
@@ -29,9 +31,11 @@ export interface TenantControllerOptions {
 
 /** How long until an object of somebody else, which stands where ours should, is looked for again: what is not ours is not watched. */
 const lookAgainMs = 10_000;
+/** How long a tenant waits for more children to come or go before it counts them. */
+const countAfterMs = 1000;
 
 /** Makes of each Tenant what it should be. Keys are `namespace/name` of Tenants. */
-export const tenantController = ({ caches, targets, settings, events, log, workers, clock = systemClock }: TenantControllerOptions): Controller => {
+export const tenantController = ({ caches, targets, settings, events, budgets, log, workers, clock = systemClock }: TenantControllerOptions): Controller => {
   /** What each tenant last had: only a change concerns its children. */
   const had = new Map<string, Inherited>();
 
@@ -55,13 +59,15 @@ export const tenantController = ({ caches, targets, settings, events, log, worke
     }
   };
 
+  const countsOf = (tenant: Tenant): Counts => ({ ...budgets?.quotaOf(tenant), children: childrenOf(caches, tenant).length });
+
   const say = async (tenant: Tenant, inherited: Inherited, verdict: Verdict | undefined): Promise<void> => {
-    if (!verdict || !(await applyStatus(targets.status, tenant, statusOf(tenant, inherited, verdict, clock.now()))) || !isNews(tenant, verdict)) return;
+    if (!verdict || !(await applyStatus(targets.status, tenant, statusOf(tenant, inherited, verdict, countsOf(tenant), clock.now()))) || !isNews(tenant, verdict)) return;
     const { ready, reason, message } = verdict;
     await events.record(tenant, { type: ready ? 'Normal' : 'Warning', reason, action: 'Reconcile', note: message });
   };
 
-  const controller = new Controller({ name: 'tenant', informers: [caches.tenants, caches.namespaces, caches.gateways, caches.apiServer, ...Object.values(caches.parts)], reconcile, workers, log, clock });
+  const controller = new Controller({ name: 'tenant', informers: [caches.tenants, caches.namespaces, caches.gateways, caches.apiServer, ...Object.values(caches.parts), ...(budgets ? [budgets.seen] : [])], reconcile, workers, log, clock });
   const enqueue = (tenant: Tenant): void => controller.queue.add(keyOf(tenant));
   const enqueueAll = (tenants: readonly Tenant[]): void => tenants.forEach(enqueue);
 
@@ -71,12 +77,15 @@ export const tenantController = ({ caches, targets, settings, events, log, worke
     enqueueAll(childrenOf(caches, tenant));
     const above = tenantOfNamespace(caches, tenant.metadata.namespace!);
     if (above?.metadata.deletionTimestamp) enqueue(above);
+    else if (above && above !== tenant) controller.queue.addAfter(keyOf(above), countAfterMs);
   };
   caches.tenants.subscribe({
     onAdd: turned,
     onUpdate: (old, tenant) => (old.metadata.deletionTimestamp === tenant.metadata.deletionTimestamp ? enqueue(tenant) : turned(tenant)),
     onDelete: turned,
   });
+
+  budgets?.subscribe((key) => controller.queue.add(key));
 
   const own = ({ metadata }: KubeObject): void => enqueueAll(caches.tenants.byIndex('target', metadata.name!));
   const everybody = (): void => enqueueAll(caches.tenants.list());

@@ -6,6 +6,8 @@ export interface TenantSettings {
   /** Pod Security levels of tenants' namespaces: what is refused, and what is warned of. */
   podSecurity: { enforce: string; warn: string };
   ratios: AllocationRatios;
+  /** By how much namespaces that share a budget may together go beyond it, in percent: 130 is 30 more. 0 and 100 are none. */
+  quotaBufferPercent: number;
   /** CIDRs of pods, Services, nodes and the like: no part of the outside world that tenants reach and are reached from. */
   internalNetworks: readonly string[];
 }
@@ -24,5 +26,6 @@ export const ratiosOf = (ratios: Record<keyof AllocationRatios, string>): Alloca
 export const defaultTenantSettings: TenantSettings = {
   podSecurity: { enforce: 'baseline', warn: 'restricted' },
   ratios: ratiosOf(defaultRatios),
+  quotaBufferPercent: 100,
   internalNetworks: privateNetworks,
 };

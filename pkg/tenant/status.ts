@@ -4,12 +4,16 @@ import type { Inherited } from './inheritance.ts';
 import { namespaceOf } from './names.ts';
 import type { Verdict } from './plan.ts';
 
+/** What is counted around a tenant. */
+export type Counts = Pick<TenantStatus, 'quota' | 'remaining' | 'children'>;
+
 /** The status to write. */
-export const statusOf = ({ metadata, status }: Tenant, { host, gateway }: Inherited, { ready, reason, message }: Verdict, now: number): TenantStatus => ({
+export const statusOf = ({ metadata, status }: Tenant, { host, gateway }: Inherited, { ready, reason, message }: Verdict, counts: Counts, now: number): TenantStatus => ({
   observedGeneration: metadata.generation,
   namespace: namespaceOf(metadata.namespace!, metadata.name!),
   ...(host && { host }),
   ...(gateway && { gateway }),
+  ...counts,
   conditions: toConditions([{ type: 'Ready', status: ready ? 'True' : 'False', reason, message }], status?.conditions, metadata.generation, now),
 });
 

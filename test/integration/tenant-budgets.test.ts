@@ -158,6 +158,55 @@ describe('budgets of tenants', () => {
     assert.equal(labelled.status, 200);
   });
 
+  it('that are shared are shared at run time: what one namespace uses, another cannot have', async function () {
+    this.timeout(240_000);
+    const namespace = await head('shared', { cpu: 2, memory: '2Gi', configmaps: 4 });
+    assert.equal((await clients.front.request({ method: 'POST', path: tenantPath(namespace), body: tenantNamed('web') })).status, 201);
+    heads.push(tenantPath(namespace, 'web'));
+    const web = `${namespace}-web`;
+    const hard = async (of: string): Promise<Record<string, string> | undefined> => {
+      const quota = (await find(clients.front, `/api/v1/namespaces/${of}/resourcequotas/tenant-quota-allocated`)) as { status?: { hard?: Record<string, string> } } | undefined;
+      return quota?.status?.hard;
+    };
+    const allows = (of: string, key: string, amount: string): Promise<true> => eventually(`${of} may use ${amount} ${key}`, async () => ((await hard(of))?.[key] === amount ? true : undefined), { withinMs: 90_000 });
+    const pod = (of: string, name: string, cpu: string, memory: string): Promise<KubeResponse> => {
+      const resources = { limits: { cpu, memory, 'ephemeral-storage': '1Mi' }, requests: { cpu: '10m', memory, 'ephemeral-storage': '1Mi' } };
+      const securityContext = { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] }, runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } };
+      const spec = { automountServiceAccountToken: false, containers: [{ name: 'main', image: 'none.invalid/main', resources, securityContext }] };
+      return clients.front.request({ method: 'POST', path: `/api/v1/namespaces/${of}/pods`, body: { metadata: { name }, spec } });
+    };
+    await allows(web, 'limits.cpu', '2');
+    await allows(namespace, 'limits.cpu', '2');
+    assert.match(outcome(await eventually('the quota is counted', async () => {
+      const answer = await pod(web, 'much', '2001m', '1Gi');
+      return answer.body.includes('status unknown') ? undefined : answer;
+    })), /^403 .*exceeded quota: tenant-quota-allocated/);
+    assert.equal(outcome(await pod(web, 'one', '1500m', '1536Mi')), '201');
+    await allows(namespace, 'limits.cpu', '500m');
+    await allows(namespace, 'limits.memory', '512Mi');
+    assert.match(outcome(await pod(namespace, 'two', '501m', '1Mi')), /^403 .*exceeded quota: tenant-quota-allocated.*limits\.cpu/);
+    assert.match(outcome(await pod(namespace, 'two', '10m', '513Mi')), /^403 .*exceeded quota: tenant-quota-allocated.*limits\.memory/);
+    assert.equal(outcome(await pod(namespace, 'two', '500m', '512Mi')), '201');
+    await allows(web, 'configmaps', '3'); // kube-root-ca.crt is in each
+    const configMap = (of: string, name: string): Promise<KubeResponse> => clients.front.request({ method: 'POST', path: `/api/v1/namespaces/${of}/configmaps`, body: { metadata: { name } } });
+    for (const name of ['a', 'b']) assert.equal(outcome(await configMap(web, name)), '201');
+    assert.match(outcome(await configMap(web, 'c')), /^403 .*exceeded quota: tenant-quota-allocated.*configmaps/);
+    await allows(namespace, 'configmaps', '1');
+    assert.match(outcome(await configMap(namespace, 'c')), /^403 .*exceeded quota/);
+
+    const wide = await eventually('the status tells what remains', async () => {
+      const { status } = (await clients.front.json({ path: tenantPath('tenant-root', 'shared') })) as { status?: { remaining?: string; children?: number; quota?: Record<string, object> } };
+      return status?.remaining === 'configmaps: 0, cpu: 0, memory: 0' && status;
+    }, { withinMs: 90_000 });
+    assert.deepEqual([wide.children, wide.quota?.cpu], [1, { limit: '2', carvedOut: '0', used: '2', remaining: '0' }]);
+    assert.match(outcome(await ask(clients.front, namespace, 'late', { cpu: '1m' })), /^422 .*\[cpu\]: Forbidden: 1m is more than what remains, which is 0: .* and 2 is in use/);
+
+    await clients.front.json({ method: 'DELETE', path: `/api/v1/namespaces/${web}/pods/one` });
+    await allows(namespace, 'limits.cpu', '2');
+    assert.equal(outcome(await change('tenant-root', 'shared', null)), '200');
+    await eventually('nothing is shared any more', async () => !(await hard(web)) && !(await hard(namespace)));
+  });
+
   it('are refused where they are none, by the field', async () => {
     const quotas = { cpu: -1, memory: '1e1.5', 'no such': 1, fish: 3 };
     const causes = outcome(await ask(clients.front, 'tenant-root', 'wrong', quotas));

@@ -36,6 +36,16 @@ const spec = Type.Object(
   { default: {}, description: 'What the tenant should be.' },
 );
 
+const amount = (description: string) => Type.String({ description });
+
+const quotaAmounts = Type.Object({
+  limit: amount('The budget.'),
+  carvedOut: amount('What tenants below have of it for themselves.'),
+  used: amount('What is in use of the rest, here and in tenants below without a budget of their own.'),
+  remaining: amount('What is left; below zero where more is promised or in use than there is.'),
+});
+type QuotaAmounts = Static<typeof quotaAmounts>;
+
 const status = Type.Object(
   {
     observedGeneration: Type.Optional(int64({ description: 'The metadata.generation that this status was computed from.' })),
@@ -44,6 +54,9 @@ const status = Type.Object(
     host: Type.Optional(Type.String({ description: 'Effective apex domain: own, or derived from the parent.' })),
     gateway: Type.Optional(Type.String({ description: "Namespace of the tenant whose Gateway serves this tenant's routes; empty where there is none." })),
     externalIPsCount: Type.Optional(int32({ description: 'Number of Services of type LoadBalancer with an address.' })),
+    quota: Type.Optional(mapOf<QuotaAmounts>(quotaAmounts, { description: 'State of the budget, by the keys of spec.resourceQuotas.' })),
+    remaining: Type.Optional(Type.String({ description: 'What is left of the budget, in one line for a person to read.' })),
+    children: Type.Optional(int32({ description: 'Number of tenants directly below.' })),
     conditions: conditions({ description: 'Current state; Ready is the summary.' }),
   },
   { description: 'What the tenant is. Written by the controller only.' },

@@ -1,4 +1,5 @@
 import { part, type Part, type PartContext } from '../part.ts';
+import { quotasOf } from './budget.ts';
 import { hardOf, keyFault, quantityFault, type AllocationRatios } from './keys.ts';
 
 export const quotaName = 'tenant-quota';
@@ -13,7 +14,7 @@ const containerDefaults = {
 
 /** The ResourceQuota of a tenant that has a budget, and what its containers have by default. */
 export const quotaParts = (context: PartContext, ratios: AllocationRatios): Part[] => {
-  const quotas = quotasOf(context);
+  const quotas = quotasOf(context.tenant);
   return Object.keys(quotas).length === 0
     ? []
     : [part('resourceQuota', context, quotaName, { spec: { hard: hardOf(quotas, ratios) } }), part('limitRange', context, limitRangeName, { spec: { limits: [containerDefaults] } })];
@@ -21,13 +22,8 @@ export const quotaParts = (context: PartContext, ratios: AllocationRatios): Part
 
 /** What of a budget is not enforced as it stands, in words: it was written before admission knew better, or past it. */
 export const quotaFaults = (context: Pick<PartContext, 'tenant'>): string[] =>
-  Object.entries(quotasOf(context)).flatMap(([key, value]) => {
+  Object.entries(quotasOf(context.tenant)).flatMap(([key, value]) => {
     const fault = quantityFault(value);
     const unknown = keyFault(key);
     return [...(fault ? [`${key} ${fault} and counts as 0`] : []), ...(unknown ? [`${key} bounds nothing: ${unknown}`] : [])];
   });
-
-const quotasOf = ({ tenant }: Pick<PartContext, 'tenant'>): Record<string, unknown> => {
-  const quotas: unknown = tenant.spec?.resourceQuotas;
-  return typeof quotas === 'object' && quotas !== null && !Array.isArray(quotas) ? (quotas as Record<string, unknown>) : {};
-};
