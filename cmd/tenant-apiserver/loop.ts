@@ -19,6 +19,7 @@ import { apiServerSlice, tenantInformer, type EndpointSlice } from '../../pkg/te
 import { PoolController, quotaInformer, type UsedQuota } from '../../pkg/tenant/quota/pool-controller.ts';
 import { partInformer, partKinds, partResources, type PartKind } from '../../pkg/tenant/part.ts';
 import { defaultTenantSettings, type TenantSettings } from '../../pkg/tenant/settings.ts';
+import { valuesName } from '../../pkg/tenant/values.ts';
 import type { KubeObject } from '../../api/meta/v1/types.ts';
 
 export interface LoopOptions {
@@ -83,7 +84,8 @@ const beginTerm = ({ client, tenants, gateways: tenantGateways, identity, log, s
     certificates: watched<Certificate>(certificates, certificateInformer, ours),
   };
   const ofPart = <T>(each: (what: PartKind) => T) => Object.fromEntries(partKinds.map((what) => [what, each(what)])) as Record<PartKind, T>;
-  const parts = ofPart((what) => watched(partResources[what], partInformer, ours));
+  // Root's values may be the platform's, without our label; and no other Secret is any of our business.
+  const parts = ofPart((what) => watched(partResources[what], partInformer, what === 'values' ? { fieldSelector: `metadata.name=${valuesName}` } : ours));
   const apiServer = watched<EndpointSlice>(apiServerSlice.resource, {}, { fieldSelector: `metadata.name=${apiServerSlice.name}` }, apiServerSlice.namespace);
   const events = new EventRecorder({ client, log, instance: identity });
   const pools = new PoolController({

@@ -139,7 +139,7 @@ export class ServerOptions {
       logLevel,
       shutdownDelaySeconds,
       audit: await this.audit.complete(),
-      tenants: this.tenants.complete(),
+      tenants: await this.tenants.complete(),
       host: await loadRestConfig(this.kubeconfig || undefined),
       trustedGroups: this.trustedGroups.length > 0 ? this.trustedGroups : defaultTrustedGroups,
       identity: `${hostname()}_${randomUUID()}`,

@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { describe, it } from 'mocha';
 import { defaultTenantSettings } from '../tenant/settings.ts';
 import { Flags } from './flags.ts';
@@ -13,7 +16,7 @@ const parsed = (...args: string[]): TenantOptions => {
 };
 
 describe('TenantOptions', () => {
-  it('are the defaults where nothing is given', () => assert.deepEqual(parsed().complete(), defaultTenantSettings));
+  it('are the defaults where nothing is given', async () => assert.deepEqual(await parsed().complete(), defaultTenantSettings));
 
   for (const { flag, fault } of [
     { flag: '--cpu-allocation-ratio=2.5', fault: undefined },
@@ -35,5 +38,17 @@ describe('TenantOptions', () => {
     });
   }
 
-  it('replace the list of networks', () => assert.deepEqual(parsed('--internal-network=10.1.0.0/16', '--internal-network=10.2.0.0/16').complete().internalNetworks, ['10.1.0.0/16', '10.2.0.0/16']));
+  it('replace the list of networks', async () => assert.deepEqual((await parsed('--internal-network=10.1.0.0/16', '--internal-network=10.2.0.0/16').complete()).internalNetworks, ['10.1.0.0/16', '10.2.0.0/16']));
+
+  it('read the values of the cluster, and refuse what is no map', async () => {
+    const file = path.join(tmpdir(), `cluster-values-${process.pid}.yaml`);
+    try {
+      await writeFile(file, 'root-host: example.org\noidc-enabled: "true"\n');
+      assert.deepEqual((await parsed(`--cluster-values=${file}`).complete()).clusterValues, { 'root-host': 'example.org', 'oidc-enabled': 'true' });
+      await writeFile(file, '- a\n');
+      await assert.rejects(parsed(`--cluster-values=${file}`).complete(), /holds no map/);
+    } finally {
+      await rm(file, { force: true });
+    }
+  });
 });

@@ -1,7 +1,9 @@
+import { readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { isNegative, parseQuantity } from '../quantity/quantity.ts';
 import { defaultRatios, type AllocationRatios } from '../tenant/quota/keys.ts';
 import { defaultTenantSettings, podSecurityLevels, ratiosOf, type TenantSettings } from '../tenant/settings.ts';
+import { asMap, parseValues } from '../tenant/values.ts';
 import { integerValue, type Flags } from './flags.ts';
 
 /** The command line's settings of what tenants get. */
@@ -10,6 +12,7 @@ export class TenantOptions {
   readonly podSecurity = { ...defaultTenantSettings.podSecurity };
   readonly internalNetworks: string[] = [];
   quotaBufferPercent = defaultTenantSettings.quotaBufferPercent;
+  clusterValues = '';
 
   addFlags(flags: Flags): void {
     for (const resource of Object.keys(this.ratios) as (keyof AllocationRatios)[]) {
@@ -34,6 +37,13 @@ export class TenantOptions {
       default: defaultTenantSettings.internalNetworks.join(', '),
       set: (network) => void this.internalNetworks.push(network),
     });
+    flags.add({
+      name: 'cluster-values',
+      value: 'path',
+      help: 'YAML file with a map, read at start, that tenants\' charts find as _cluster in Secret cozystack-values; not used where tenant-root has such a Secret from elsewhere',
+      default: this.clusterValues,
+      set: (path) => void (this.clusterValues = path),
+    });
   }
 
   /** Every fault, without I/O. */
@@ -49,9 +59,18 @@ export class TenantOptions {
     return faults;
   }
 
-  complete(): TenantSettings {
+  /** @throws Error where the file of values cannot be read, or holds no map */
+  async complete(): Promise<TenantSettings> {
     const { podSecurity, quotaBufferPercent, internalNetworks } = this;
-    return { podSecurity, ratios: ratiosOf(this.ratios), quotaBufferPercent, internalNetworks: internalNetworks.length > 0 ? internalNetworks : defaultTenantSettings.internalNetworks };
+    const clusterValues = this.clusterValues ? asMap(parseValues(await readFile(this.clusterValues, 'utf8'))) : {};
+    if (!clusterValues) throw new Error(`--cluster-values: ${this.clusterValues} holds no map`);
+    return {
+      podSecurity,
+      ratios: ratiosOf(this.ratios),
+      quotaBufferPercent,
+      clusterValues,
+      internalNetworks: internalNetworks.length > 0 ? internalNetworks : defaultTenantSettings.internalNetworks,
+    };
   }
 }
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
 import type { Tenant } from '../../api/apps/v1alpha1/tenant.ts';
+import type { KubeObject } from '../../api/meta/v1/types.ts';
 import type { TenantGateway } from '../../api/gateway/v1alpha1/tenantgateway.ts';
 import { controllerOf } from '../controller/apply.ts';
 import { Informer } from '../controller/informer.ts';
@@ -195,6 +196,29 @@ describe('tenantController', () => {
     world.removeTree('tenant-root', 'acme');
     await world.settle();
     assert.deepEqual([...world.parts.roleBinding.objects.keys()], []);
+  });
+
+  it('hands what the platform tells charts down the tree, with one write a tenant', async () => {
+    const world = await started();
+    const { values } = world.parts;
+    const secretOf = (text: string): KubeObject => ({ apiVersion: 'v1', kind: 'Secret', metadata: { namespace: 'tenant-root', name: 'cozystack-values' }, data: { 'values.yaml': Buffer.from(text).toString('base64') } });
+    const told = (namespace: string): string => Buffer.from((values.objects.get(`${namespace}/cozystack-values`)!['data'] as Record<string, string>)['values.yaml']!, 'base64').toString();
+    const platform = values.put(secretOf('_cluster: {root-host: one.test}'));
+    world.set('tenant-root', 'root', {});
+    world.set('tenant-root', 'acme', {});
+    world.set('tenant-acme', 'dev', {});
+    await world.settle();
+    assert.deepEqual([values.objects.get('tenant-root/cozystack-values'), world.seen().tenants['tenant-root/root']?.says], [platform, ['Reconciled']]);
+    world.writes();
+    values.put({ ...platform, ...secretOf('_cluster: {root-host: two.test}') });
+    await world.settle();
+    assert.deepEqual(world.writes(), ['tenant-acme', 'tenant-acme-dev'].map((namespace) => `apply values ${namespace}/cozystack-values`));
+    assert.match(told('tenant-acme-dev'), /root-host: two.test/);
+    values.put({ ...platform, ...secretOf('[') });
+    await world.settle();
+    assert.match(told('tenant-acme'), /root-host: two.test/);
+    assert.deepEqual(world.seen().tenants['tenant-root/acme']?.says, ['ValuesUnreadable']);
+    assert.deepEqual(world.writes(), ['apply status tenant tenant-root/acme']);
   });
 
   it('tells a change of host to those below alone', async () => {

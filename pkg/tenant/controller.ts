@@ -7,13 +7,14 @@ import { Controller } from '../controller/controller.ts';
 import type { EventRecorder } from '../controller/events.ts';
 import { keyOf, splitKey, type Informer } from '../controller/informer.ts';
 import type { Log } from '../controller/log.ts';
+import { publicNamespace } from './access-levels.ts';
 import { carryOut, type TenantTargets } from './apply.ts';
 import type { Inherited } from './inheritance.ts';
+import { modulesVerdict } from './modules.ts';
 import { gatewayName, tenantUidLabel } from './names.ts';
-import { publicNamespace } from './access-levels.ts';
-import { namespaceOfPart, partMatter } from './part.ts';
 import { childrenOf, observe, tenantOfNamespace, type TenantCaches } from './observe.ts';
-import { plan, type Verdict } from './plan.ts';
+import { namespaceOfPart, partKinds, partMatter } from './part.ts';
+import { plan, type Observed, type Verdict } from './plan.ts';
 import type { TenantSettings } from './settings.ts';
 import { isNews, statusOf, type Counts } from './status.ts';
 
@@ -51,18 +52,21 @@ export const tenantController = ({ caches, targets, settings, events, budgets, l
     const { actions, verdict } = plan(observed);
     try {
       const refused = await carryOut({ ...targets, learn: (what, object) => caches.parts[what].learn(object) }, observed, actions);
-      await say(tenant, observed.inherited, refused ?? verdict);
+      await say(observed, refused ?? verdict);
       if (refused) controller.queue.addAfter(key, lookAgainMs);
     } catch (error) {
-      if (isRejected(error)) await say(tenant, observed.inherited, { ready: false, reason: 'ReconcileError', message: error.message });
+      if (isRejected(error)) await say(observed, { ready: false, reason: 'ReconcileError', message: error.message });
       throw error; // tried again later and later
     }
   };
 
   const countsOf = (tenant: Tenant): Counts => ({ ...budgets?.quotaOf(tenant), children: childrenOf(caches, tenant).length });
 
-  const say = async (tenant: Tenant, inherited: Inherited, verdict: Verdict | undefined): Promise<void> => {
-    if (!verdict || !(await applyStatus(targets.status, tenant, statusOf(tenant, inherited, verdict, countsOf(tenant), clock.now()))) || !isNews(tenant, verdict)) return;
+  const say = async (observed: Observed, verdict: Verdict | undefined): Promise<void> => {
+    if (!verdict) return;
+    const { tenant, inherited, surroundings } = observed;
+    const status = statusOf(tenant, inherited, verdict, { counts: countsOf(tenant), modules: modulesVerdict(observed, surroundings.missing) }, clock.now());
+    if (!(await applyStatus(targets.status, tenant, status)) || !isNews(tenant, verdict)) return;
     const { ready, reason, message } = verdict;
     await events.record(tenant, { type: ready ? 'Normal' : 'Warning', reason, action: 'Reconcile', note: message });
   };
@@ -113,11 +117,17 @@ export const tenantController = ({ caches, targets, settings, events, budgets, l
     const namespace = namespaceOfPart(object);
     if (namespace) enqueueAll(caches.tenants.byIndex('target', namespace));
   };
-  for (const informer of Object.values(caches.parts)) {
-    informer.subscribe({
-      onAdd: ofPart,
-      onUpdate: (old, object) => void (isDeepStrictEqual(partMatter(old), partMatter(object)) || [old, object].forEach(ofPart)),
-      onDelete: ofPart,
+  // Values are handed down.
+  const ofValues = (secret: KubeObject): void => {
+    ofPart(secret);
+    enqueueAll(caches.tenants.byIndex('namespace', secret.metadata.namespace!));
+  };
+  for (const what of partKinds) {
+    const concern = what === 'values' ? ofValues : ofPart;
+    caches.parts[what].subscribe({
+      onAdd: concern,
+      onUpdate: (old, object) => void (isDeepStrictEqual(partMatter(old), partMatter(object)) || [old, object].forEach(concern)),
+      onDelete: concern,
       onAvailability: everybody,
     });
   }

@@ -6,10 +6,11 @@ import type { Informer, InformerOptions } from '../controller/informer.ts';
 import { inheritAlong, type Inherited, type Node } from './inheritance.ts';
 import { gatewayName, isRoot, namespaceOf, rootNamespace, tenantOf } from './names.ts';
 import { publicNamespace } from './access-levels.ts';
-import { partKinds, partsIn, type PartCaches } from './part.ts';
+import { isPartOurs, partKinds, partsIn, type PartCaches } from './part.ts';
 import type { Surroundings } from './parts.ts';
 import { isOurs, type Observed, type Parent } from './plan.ts';
 import type { TenantSettings } from './settings.ts';
+import { handedDownBy, valuesName, type HandedDown } from './values.ts';
 
 /** What the tenants' part of the loop looks at. */
 export interface TenantCaches {
@@ -53,15 +54,17 @@ export const observe = (caches: TenantCaches, settings: TenantSettings, tenant: 
     gateway: caches.gateways.get(own, gatewayName),
     children: childrenOf(caches, tenant).map((child) => child.metadata.name!).toSorted(),
     made: object ? partsIn(caches.parts, object) : new Map(),
-    surroundings: surroundingsOf(caches, settings),
+    surroundings: surroundingsOf(caches, settings, tenant),
   };
 };
 
-const surroundingsOf = ({ namespaces, parts, apiServer }: TenantCaches, settings: TenantSettings): Surroundings => {
+const surroundingsOf = (caches: TenantCaches, settings: TenantSettings, tenant: Tenant): Surroundings => {
+  const { namespaces, parts, apiServer } = caches;
   const shared = namespaces.get('', publicNamespace);
   const { endpoints, ports } = apiServer.get(apiServerSlice.namespace, apiServerSlice.name) ?? {};
   return {
     settings,
+    handedDown: handedDownTo(caches, settings, tenant),
     apiServer: {
       addresses: (endpoints ?? []).flatMap(({ addresses }) => addresses).toSorted(),
       ports: (ports ?? []).flatMap(({ port }) => (port === undefined ? [] : [port])),
@@ -92,6 +95,15 @@ const parentOf = (caches: TenantCaches, { metadata: { namespace, name } }: Tenan
 /** Tenants may exist before Tenant root does: its namespace comes with the manifests. */
 const belongs = (namespace: KubeObject, tenant: Tenant | undefined): boolean =>
   tenant ? isOurs(namespace, tenant) : namespace.metadata.name === rootNamespace && isManaged(namespace);
+
+const handedDownTo = ({ namespaces, parts }: TenantCaches, { clusterValues }: TenantSettings, tenant: Tenant): HandedDown | undefined => {
+  const { namespace, name } = tenant.metadata as { namespace: string; name: string };
+  const above = namespaces.get('', namespace);
+  const secret = parts.values.get(namespace, valuesName);
+  if (!above || !secret) return { values: clusterValues };
+  if (!isRoot(namespace, name)) return handedDownBy(secret, above);
+  return isPartOurs(secret, tenant, above) ? { values: clusterValues } : undefined;
+};
 
 /** From the specs of all tenants above, never from a status or from a label that somebody may have changed. */
 const inheritedBy = (caches: TenantCaches, tenant: Tenant): Inherited => {

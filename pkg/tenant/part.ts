@@ -9,6 +9,8 @@ import { tenantUidLabel } from './names.ts';
 export const partResources = {
   serviceAccount: { apiVersion: 'v1', kind: 'ServiceAccount', plural: 'serviceaccounts' },
   roleBinding: { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'RoleBinding', plural: 'rolebindings' },
+  values: { apiVersion: 'v1', kind: 'Secret', plural: 'secrets' },
+  module: { apiVersion: 'helm.toolkit.fluxcd.io/v2', kind: 'HelmRelease', plural: 'helmreleases' },
   networkPolicy: { apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy', plural: 'networkpolicies' },
   resourceQuota: { apiVersion: 'v1', kind: 'ResourceQuota', plural: 'resourcequotas' },
   limitRange: { apiVersion: 'v1', kind: 'LimitRange', plural: 'limitranges' },

@@ -1,6 +1,7 @@
 import type { PolicyRule } from '../controller/permissions.ts';
 import { accessLevels, dashboardRole, roleOf, serviceAccountRole } from './access-levels.ts';
 import { apiServerSlice } from './observe.ts';
+import { valuesName } from './values.ts';
 
 const make = ['get', 'list', 'watch', 'create', 'patch', 'delete'];
 const rbac = 'rbac.authorization.k8s.io';
@@ -12,6 +13,8 @@ export const tenantPermissions: readonly PolicyRule[] = [
   { apiGroups: [''], resources: ['namespaces/finalizers'], verbs: ['update'] },
   { apiGroups: [''], resources: ['serviceaccounts'], verbs: make },
   { apiGroups: [rbac], resources: ['rolebindings'], verbs: make },
+  { apiGroups: [''], resources: ['secrets'], resourceNames: [valuesName], verbs: make },
+  { apiGroups: ['helm.toolkit.fluxcd.io'], resources: ['helmreleases'], verbs: make },
   { apiGroups: ['networking.k8s.io'], resources: ['networkpolicies'], verbs: make },
   { apiGroups: [''], resources: ['resourcequotas', 'limitranges'], verbs: make },
   { apiGroups: ['cilium.io'], resources: ['ciliumnetworkpolicies', 'ciliumclusterwidenetworkpolicies'], verbs: make },

@@ -70,12 +70,20 @@ const planLife = (observed: Observed): Plan => {
   actions.push(...gateway.actions);
   const pending = gateway.actions.length > 0 && !observed.gateway;
   const { hostFault } = observed.inherited;
-  const quota = quotaFaults(observed);
-  const fault = hostFault
-    ? { ready: false, reason: 'InvalidHost', message: hostFault }
-    : (gateway.verdict ?? (quota.length > 0 ? { ready: false, reason: 'InvalidQuota', message: `spec.resourceQuotas: ${naming(quota)}` } : undefined));
+  const fault = hostFault ? { ready: false, reason: 'InvalidHost', message: hostFault } : (gateway.verdict ?? faultOf(observed));
   return { actions, verdict: pending ? undefined : (fault ?? { ready: true, reason: 'Reconciled', message: `Namespace ${name} has what the tenant gets` }) };
 };
+
+/** What is wrong with a tenant that has its namespace. */
+const faultOf = (observed: Observed): Verdict | undefined => {
+  const quota = quotaFaults(observed);
+  if (quota.length > 0) return { ready: false, reason: 'InvalidQuota', message: `spec.resourceQuotas: ${naming(quota)}` };
+  const { handedDown } = observed.surroundings;
+  if (handedDown && 'fault' in handedDown) return { ready: false, reason: 'ValuesUnreadable', message: `What charts are told of the cluster cannot be handed down: ${handedDown.fault}` };
+  return undefined;
+};
+
+const isUnreadable = ({ handedDown }: Surroundings): boolean => handedDown !== undefined && 'fault' in handedDown;
 
 /** What keeps a tenant from having its namespace. */
 const obstacleOf = ({ tenant, parent, namespace }: Observed): Omit<Verdict, 'ready'> | undefined => {
@@ -109,14 +117,15 @@ const planParts = ({ tenant, inherited, made, surroundings }: Observed, namespac
   const wanted = new Set(parts.map(({ what, desired }) => partKey(what, desired)));
   return [
     ...parts.map(({ what, desired }): Action => ({ do: 'apply', what, desired })),
-    ...ourParts({ tenant, made }, namespace, (key) => !wanted.has(key)),
+    // What charts are told stays as it is while it cannot be told what it should be.
+    ...ourParts({ tenant, made }, namespace, (key, what) => !wanted.has(key) && !(what === 'values' && isUnreadable(surroundings))),
   ];
 };
 
 /** Deletions of the parts that were made for a tenant, as far as they are not under way. */
-const ourParts = ({ tenant, made }: Pick<Observed, 'tenant' | 'made'>, namespace: KubeObject, among: (key: string) => boolean): Action[] =>
+const ourParts = ({ tenant, made }: Pick<Observed, 'tenant' | 'made'>, namespace: KubeObject, among: (key: string, what: PartKind) => boolean): Action[] =>
   [...made]
-    .filter(([key, { object }]) => among(key) && !object.metadata.deletionTimestamp && isPartOurs(object, tenant, namespace))
+    .filter(([key, { what, object }]) => among(key, what) && !object.metadata.deletionTimestamp && isPartOurs(object, tenant, namespace))
     .map(([, { what, object }]) => ({ do: 'delete', what, object }));
 
 const planGateway = ({ tenant, inherited, gateway }: Observed, namespace: KubeObject): { actions: Action[]; verdict?: Verdict } => {

@@ -1,5 +1,6 @@
 import { parseQuantity } from '../quantity/quantity.ts';
 import { defaultRatios, type AllocationRatios } from './quota/keys.ts';
+import type { ClusterValues } from './values.ts';
 
 /** What the platform decides for all tenants. */
 export interface TenantSettings {
@@ -10,6 +11,8 @@ export interface TenantSettings {
   quotaBufferPercent: number;
   /** CIDRs of pods, Services, nodes and the like: no part of the outside world that tenants reach and are reached from. */
   internalNetworks: readonly string[];
+  /** Handed down from root where the platform has no Secret of its own for that. */
+  clusterValues: ClusterValues;
 }
 
 /** Where pods, Services and nodes are in nearly every cluster. */
@@ -28,4 +31,5 @@ export const defaultTenantSettings: TenantSettings = {
   ratios: ratiosOf(defaultRatios),
   quotaBufferPercent: 100,
   internalNetworks: privateNetworks,
+  clusterValues: {},
 };

@@ -1,5 +1,5 @@
 import type { Tenant, TenantStatus } from '../../api/apps/v1alpha1/tenant.ts';
-import { toConditions } from '../controller/conditions.ts';
+import { toConditions, type Verdict as ConditionVerdict } from '../controller/conditions.ts';
 import type { Inherited } from './inheritance.ts';
 import { namespaceOf } from './names.ts';
 import type { Verdict } from './plan.ts';
@@ -7,14 +7,20 @@ import type { Verdict } from './plan.ts';
 /** What is counted around a tenant. */
 export type Counts = Pick<TenantStatus, 'quota' | 'remaining' | 'children'>;
 
-/** The status to write. */
-export const statusOf = ({ metadata, status }: Tenant, { host, gateway }: Inherited, { ready, reason, message }: Verdict, counts: Counts, now: number): TenantStatus => ({
+/** The status to write; `modules` says whether there are those that the tenant asks for. */
+export const statusOf = (
+  { metadata, status }: Tenant,
+  { host, gateway }: Inherited,
+  { ready, reason, message }: Verdict,
+  { counts, modules }: { counts: Counts; modules: ConditionVerdict | undefined },
+  now: number,
+): TenantStatus => ({
   observedGeneration: metadata.generation,
   namespace: namespaceOf(metadata.namespace!, metadata.name!),
   ...(host && { host }),
   ...(gateway && { gateway }),
   ...counts,
-  conditions: toConditions([{ type: 'Ready', status: ready ? 'True' : 'False', reason, message }], status?.conditions, metadata.generation, now),
+  conditions: toConditions([{ type: 'Ready', status: ready ? 'True' : 'False', reason, message }, ...(modules ? [modules] : [])], status?.conditions, metadata.generation, now),
 });
 
 /** Whether Ready turns, or turns out otherwise than before: worth an event. */

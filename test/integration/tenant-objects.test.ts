@@ -14,7 +14,6 @@ const networking = (namespace: string): string => `/apis/networking.k8s.io/v1/na
 const rbac = 'rbac.authorization.k8s.io';
 const bindings = (namespace: string): string => `/apis/${rbac}/v1/namespaces/${namespace}/rolebindings`;
 const core = (namespace: string, plural: string): string => `/api/v1/namespaces/${namespace}/${plural}`;
-const crds = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 const namesOf = (objects: KubeObject[]): string[] => objects.map(({ metadata }) => metadata.name!).toSorted();
 
 const budget = { cpu: 1, memory: '1Gi', 'count/configmaps': 3 };
@@ -29,6 +28,7 @@ describe('what a tenant gets', function () {
     world = await LoopWorld.create(await ownControlPlane());
     const roles = await readFile(path.join(import.meta.dirname, '../../manifests/tenant-roles/clusterroles.yaml'), 'utf8');
     for (const role of parseAllDocuments(roles)) await world.post(`/apis/${rbac}/v1/clusterroles`, role.toJS() as object);
+    await world.post(core('tenant-root', 'secrets'), { metadata: { name: 'cozystack-values' }, stringData: { 'values.yaml': '_cluster: {root-host: example.org}' } });
     loop = world.startLoop('first');
     await world.createTenant('tenant-root', 'root', { host: 'example.org' });
     await world.tenantSays('tenant-root', 'root', 'Reconciled');
@@ -39,6 +39,17 @@ describe('what a tenant gets', function () {
     await world.tenantSays('tenant-acme', 'dev', 'Reconciled');
   });
   after(() => world?.stop());
+
+  const installCrd = (group: string, version: string, plural: string, kind: string, scope = 'Namespaced'): Promise<unknown> =>
+    world.post('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
+      metadata: { name: `${plural}.${group}` },
+      spec: {
+        group,
+        scope,
+        names: { plural, kind, singular: kind.toLowerCase(), listKind: `${kind}List` },
+        versions: [{ name: version, served: true, storage: true, schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } } }],
+      },
+    });
 
   /** A tenant that is made now is ready only after what was asked for before. */
   const barrier = async (name: string): Promise<void> => {
@@ -54,6 +65,7 @@ describe('what a tenant gets', function () {
           world.list(core(namespace, 'limitranges')),
           world.list(bindings(namespace)),
           world.list(networking(namespace)),
+          world.list(core(namespace, 'secrets')),
         ]),
       )
     )
@@ -204,18 +216,45 @@ describe('what a tenant gets', function () {
     });
 
     it("has Cilium's own policies once Cilium is there", async () => {
-      for (const [plural, kind, scope] of [['ciliumnetworkpolicies', 'CiliumNetworkPolicy', 'Namespaced'], ['ciliumclusterwidenetworkpolicies', 'CiliumClusterwideNetworkPolicy', 'Cluster']]) {
-        const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } };
-        await world.post(crds, {
-          apiVersion: 'apiextensions.k8s.io/v1',
-          kind: 'CustomResourceDefinition',
-          metadata: { name: `${plural}.cilium.io` },
-          spec: { group: 'cilium.io', scope, names: { plural, kind, singular: kind!.toLowerCase(), listKind: `${kind}List` }, versions: [{ name: 'v2', served: true, storage: true, schema }] },
-        });
-      }
+      await Promise.all([installCrd('cilium.io', 'v2', 'ciliumnetworkpolicies', 'CiliumNetworkPolicy'), installCrd('cilium.io', 'v2', 'ciliumclusterwidenetworkpolicies', 'CiliumClusterwideNetworkPolicy', 'Cluster')]);
       const found = async (where: string): Promise<boolean> => (await world.find(where)) !== undefined;
       await eventually('both kinds of policies', async () =>
         (await found('/apis/cilium.io/v2/ciliumclusterwidenetworkpolicies/tenant-acme-ingress-etcd')) && found('/apis/cilium.io/v2/namespaces/tenant-acme-dev/ciliumnetworkpolicies/allow-to-dns'));
+    });
+  });
+
+  describe('for charts', () => {
+    const told = async (namespace: string): Promise<string> => {
+      const secret = await world.find<KubeObject & { data: Record<string, string> }>(`${core(namespace, 'secrets')}/cozystack-values`);
+      return Buffer.from(secret!.data['values.yaml']!, 'base64').toString();
+    };
+
+    it("are values that come down from the platform's, which are left alone", async () => {
+      assert.match(await told('tenant-acme-dev'), /^_cluster:\n {2}root-host: example.org\n_namespace:\n[^]* host: dev.acme.example.org\n/);
+      await world.patch(`${core('tenant-root', 'secrets')}/cozystack-values`, { stringData: { 'values.yaml': '_cluster: {root-host: example.net}' } });
+      await eventually('the new ones are down', async () => (await told('tenant-acme-dev')).includes('root-host: example.net'));
+      assert.equal(await told('tenant-root'), '_cluster: {root-host: example.net}');
+    });
+
+    it('is no module as long as nothing can provide it, and the tenant says which', async () => {
+      const { status } = await world.tenantSays('tenant-root', 'acme', 'Reconciled');
+      const condition = status?.conditions?.find(({ type }) => type === 'ModulesAvailable');
+      assert.deepEqual([condition?.status, condition?.reason], ['False', 'ApiMissing']);
+      assert.match(condition!.message, /Nothing can provide etcd:/);
+    });
+
+    it('is a HelmRelease of each module once Flux is there', async () => {
+      await installCrd('helm.toolkit.fluxcd.io', 'v2', 'helmreleases', 'HelmRelease');
+      const collection = '/apis/helm.toolkit.fluxcd.io/v2/namespaces/tenant-acme/helmreleases';
+      await eventually('both releases', async () => {
+        const { status } = await world.admin.request({ path: collection });
+        return status === 200 && (await world.list(collection)).length === 2;
+      });
+      assert.deepEqual(namesOf(await world.list(collection)), ['etcd', 'info']);
+      await eventually('the tenant says so', async () => {
+        const { status } = await world.tenantSays('tenant-root', 'acme', 'Reconciled');
+        return status?.conditions?.some(({ type, status: is }) => type === 'ModulesAvailable' && is === 'True');
+      });
     });
   });
 
