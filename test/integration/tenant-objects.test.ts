@@ -32,9 +32,10 @@ describe('what a tenant gets', function () {
     loop = world.startLoop('first');
     await world.createTenant('tenant-root', 'root', { host: 'example.org' });
     await world.tenantSays('tenant-root', 'root', 'Reconciled');
-    await world.createTenant('tenant-root', 'acme', { etcd: true, resourceQuotas: budget });
+    await world.createTenant('tenant-root', 'acme', { etcd: true });
+    await world.createTenant('tenant-root', 'metered', { resourceQuotas: budget });
     await world.createTenant('tenant-root', 'other');
-    for (const name of ['acme', 'other']) await world.tenantSays('tenant-root', name, 'Reconciled');
+    for (const name of ['acme', 'other', 'metered']) await world.tenantSays('tenant-root', name, 'Reconciled');
     await world.createTenant('tenant-acme', 'dev');
     await world.tenantSays('tenant-acme', 'dev', 'Reconciled');
   });
@@ -60,7 +61,7 @@ describe('what a tenant gets', function () {
   const ofTenant = async (): Promise<KubeObject[]> =>
     (
       await Promise.all(
-        ['tenant-root', 'tenant-acme', 'tenant-acme-dev'].flatMap((namespace) => [
+        ['tenant-root', 'tenant-acme', 'tenant-acme-dev', 'tenant-metered'].flatMap((namespace) => [
           world.list(core(namespace, 'serviceaccounts')),
           world.list(core(namespace, 'limitranges')),
           world.list(bindings(namespace)),
@@ -154,27 +155,27 @@ describe('what a tenant gets', function () {
 
     before(() =>
       eventually('the quota counts', async () => {
-        const quota = await world.find<KubeObject & { status?: { used?: object } }>(`${core('tenant-acme', 'resourcequotas')}/tenant-quota`);
+        const quota = await world.find<KubeObject & { status?: { used?: object } }>(`${core('tenant-metered', 'resourcequotas')}/tenant-quota`);
         return quota?.status?.used && 'count/configmaps' in quota.status.used;
       }),
     );
 
     it('is what the tenant may have, in the words of ResourceQuota', async () => {
-      const quota = await world.find<KubeObject & { spec: { hard: object } }>(`${core('tenant-acme', 'resourcequotas')}/tenant-quota`);
+      const quota = await world.find<KubeObject & { spec: { hard: object } }>(`${core('tenant-metered', 'resourcequotas')}/tenant-quota`);
       assert.deepEqual(quota!.spec.hard, { 'count/configmaps': '3', 'limits.cpu': '1', 'limits.memory': '1Gi', 'requests.cpu': '100m', 'requests.memory': '1Gi' });
     });
 
     it('holds for counts of any resource', async () => {
-      const make = (name: string): Promise<KubeObject> => world.post(core('tenant-acme', 'configmaps'), { metadata: { name } });
+      const make = (name: string): Promise<KubeObject> => world.post(core('tenant-metered', 'configmaps'), { metadata: { name } });
       const message = await refusal((async () => { for (const name of ['a', 'b', 'c', 'd']) await make(name); })());
       assert.match(message, /exceeded quota: tenant-quota, requested: count\/configmaps=1/);
     });
 
     const makePod = (name: string, cpu?: string): Promise<KubeObject> =>
-      world.post(core('tenant-acme', 'pods'), { metadata: { name }, spec: { containers: [{ name: 'main', image: 'none', ...(cpu && { resources: { limits: { cpu }, requests: { cpu: '1m' } } }) }] } });
+      world.post(core('tenant-metered', 'pods'), { metadata: { name }, spec: { containers: [{ name: 'main', image: 'none', ...(cpu && { resources: { limits: { cpu }, requests: { cpu: '1m' } } }) }] } });
 
     it('holds for pods', async () => {
-      await eventually('its ServiceAccount', () => world.find(`${core('tenant-acme', 'serviceaccounts')}/default`));
+      await eventually('its ServiceAccount', () => world.find(`${core('tenant-metered', 'serviceaccounts')}/default`));
       assert.match(await refusal(makePod('large', '2')), /exceeded quota: tenant-quota, requested: limits.cpu=2/);
     });
 
@@ -185,8 +186,8 @@ describe('what a tenant gets', function () {
     });
 
     it('goes when the budget goes', async () => {
-      await world.patch('/apis/records.cozystack.io/v1alpha1/namespaces/tenant-root/tenantrecords/acme', { spec: { resourceQuotas: null } });
-      await eventually('no quota is left', async () => (await world.list(core('tenant-acme', 'resourcequotas'))).length + (await world.list(core('tenant-acme', 'limitranges'))).length === 0);
+      await world.patch('/apis/records.cozystack.io/v1alpha1/namespaces/tenant-root/tenantrecords/metered', { spec: { resourceQuotas: null } });
+      await eventually('no quota is left', async () => (await world.list(core('tenant-metered', 'resourcequotas'))).length + (await world.list(core('tenant-metered', 'limitranges'))).length === 0);
     });
   });
 
