@@ -61,8 +61,10 @@ describe('child process', () => {
   it('dies with its parent, even when that is killed', async function () {
     if (process.platform !== 'linux') return this.skip(); // the platform offers nothing for it
     const script = `
+      import { readFile } from 'node:fs/promises';
       const { Child } = await import(${JSON.stringify(new URL('child.ts', import.meta.url).href)});
-      const child = new Child({ name: 'orphan', executable: '/bin/sleep', args: ['60'], logFile: ${JSON.stringify(path.join(folder, 'orphan.log'))}, ready: async () => true });
+      const child = new Child({ name: 'orphan', executable: '/bin/sleep', args: ['60'], logFile: ${JSON.stringify(path.join(folder, 'orphan.log'))},
+        ready: async () => (await readFile(\`/proc/\${child.pid}/comm\`, 'utf8')) === 'sleep\\n' }); // before, it has not asked to die with its parent yet
       await child.start();
       console.log(child.pid);`;
     const parent = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });

@@ -76,19 +76,25 @@ describe('table cells', () => {
 });
 
 describe('table', () => {
-  const columns = compileColumns(tenants);
+  const columns = compileColumns({
+    printerColumns: [
+      { name: 'Host', type: 'string', jsonPath: '.status.host', description: 'Effective apex domain.' },
+      { name: 'Version', type: 'string', jsonPath: '.status.version', priority: 1 },
+      { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+    ],
+  });
   it('describes its columns as a CustomResourceDefinition does', () => {
     assert.deepEqual(columns.columnDefinitions.map(({ name, type, format, priority }) => [name, type, format, priority]), [
-      ['Name', 'string', 'name', 0], ['Ready', 'string', '', 0], ['Namespace', 'string', '', 0], ['Host', 'string', '', 0], ['Gateway', 'string', '', 0], ['Version', 'string', '', 1], ['Age', 'date', '', 0],
+      ['Name', 'string', 'name', 0], ['Host', 'string', '', 0], ['Version', 'string', '', 1], ['Age', 'date', '', 0],
     ]);
-    assert.equal(columns.columnDefinitions[6]?.description, 'Custom resource definition column (in JSONPath format): .metadata.creationTimestamp');
-    assert.equal(columns.columnDefinitions[3]?.description, 'Effective apex domain.');
+    assert.equal(columns.columnDefinitions[1]?.description, 'Effective apex domain.');
+    assert.equal(columns.columnDefinitions[3]?.description, 'Custom resource definition column (in JSONPath format): .metadata.creationTimestamp');
   });
   it('carries over what a list says of itself', () => {
     const list = { metadata: { resourceVersion: '9', continue: 'c', remainingItemCount: 3 }, items: [object(), object()] };
     const { metadata, rows } = table(columns, list, { now });
     assert.deepEqual(metadata, { resourceVersion: '9', continue: 'c', remainingItemCount: 3 });
-    assert.deepEqual(rows.map(({ cells }) => cells), Array(2).fill(['a', null, null, null, null, null, '60m']));
+    assert.deepEqual(rows.map(({ cells }) => cells), Array(2).fill(['a', null, null, '60m']));
   });
   it('of one object has its version', () => assert.deepEqual(table(columns, object(), { now, headers: false }), {
     kind: 'Table', apiVersion: 'meta.k8s.io/v1', metadata: { resourceVersion: '7' }, columnDefinitions: null,
