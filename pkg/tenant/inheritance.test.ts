@@ -15,6 +15,7 @@ describe('inheritance', () => {
     { name: 'false inherits like an absent flag', chain: [{ ...root, spec: { gateway: true } }, acme({ gateway: false })], has: { gateway: 'tenant-root' } },
     { name: 'modules name the namespace of their owner', chain: [{ ...root, spec: { etcd: true, ingress: true } }, acme({ monitoring: true, seaweedfs: true }), dev({ etcd: true })], has: { etcd: 'tenant-acme-dev', ingress: 'tenant-root', monitoring: 'tenant-acme', seaweedfs: 'tenant-acme' } },
     { name: 'a scheduling class from above wins', chain: [acme({ schedulingClass: 'above' }), dev({ schedulingClass: 'below' })], has: { schedulingClass: 'above' } },
+    { name: 'a budget above bounds those below', chain: [{ ...root, spec: { resourceQuotas: { cpu: 1 } } }, acme(), dev()], has: { bounded: true } },
     { name: 'a host that cannot be served is none, and none below it', chain: [acme({ host: '*.acme.test' }), dev()], has: {} },
   ] as { name: string; chain: Node[]; has: object }[])
     it(name, () => assert.deepEqual(inheritAlong(chain), { ...nothing, ...has }));

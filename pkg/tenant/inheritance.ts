@@ -1,4 +1,5 @@
 import type { TenantSpec } from '../../api/apps/v1alpha1/tenant.ts';
+import { quotasOf } from './quota/budget.ts';
 
 /** What a tenant has of its own or from the nearest ancestor; owners are named by their namespace, and empty where there is none. */
 export interface Inherited {
@@ -9,11 +10,13 @@ export interface Inherited {
   monitoring: string;
   seaweedfs: string;
   schedulingClass: string;
+  /** Whether the tenant or one above has a budget. */
+  bounded: boolean;
   /** Why the host that the tenant would have cannot be served: then it has none. */
   hostFault: string;
 }
 
-export const nothing: Inherited = { host: '', hostFault: '', gateway: '', ingress: '', etcd: '', monitoring: '', seaweedfs: '', schedulingClass: '' };
+export const nothing: Inherited = { host: '', hostFault: '', gateway: '', ingress: '', etcd: '', monitoring: '', seaweedfs: '', schedulingClass: '', bounded: false };
 
 /** A tenant on the way down the tree. */
 export interface Node {
@@ -36,6 +39,7 @@ export const inherit = ({ name, namespace, spec }: Node, parent: Inherited): Inh
     etcd: owner(spec.etcd, parent.etcd),
     monitoring: owner(spec.monitoring, parent.monitoring),
     seaweedfs: owner(spec.seaweedfs, parent.seaweedfs),
+    bounded: parent.bounded || Object.keys(quotasOf({ spec })).length > 0,
     schedulingClass: parent.schedulingClass || (spec.schedulingClass ?? ''),
   };
 };

@@ -177,6 +177,7 @@ describe('budgets of tenants', () => {
     };
     await allows(web, 'limits.cpu', '2');
     await allows(namespace, 'limits.cpu', '2');
+    await eventually('containers that say nothing have limits', () => find(clients.front, `/api/v1/namespaces/${web}/limitranges/tenant-range-limits`));
     assert.match(outcome(await eventually('the quota is counted', async () => {
       const answer = await pod(web, 'much', '2001m', '1Gi');
       return answer.body.includes('status unknown') ? undefined : answer;

@@ -2,6 +2,7 @@ import type { KubeObject } from '../../../api/meta/v1/types.ts';
 import type { AdmissionAttributes } from '../../admission/chain.ts';
 import { StatusError } from '../../kube/status-error.ts';
 import { formatQuantity } from '../../quantity/quantity.ts';
+import type { CacheEntry } from '../../storage/cache-entry.ts';
 import { freshen } from '../../storage/freshen.ts';
 import { budgetFor, budgetOf, keyOf, limitsOf, quotasOf } from '../../tenant/quota/budget.ts';
 import type { Budget, BudgetFault } from '../../tenant/quota/budget-tree.ts';
@@ -18,11 +19,21 @@ const holdBeyondMs = 30_000;
 
 /** Gives a tenant no more than the tenants above it have left, and leaves none with less than those below it have. */
 export const budgetAdmission = ({ client, store, namespace, identity, requestTimeoutMs, useOf }: AdmissionEnvironment): KindAdmission => {
+  /** An entry is one version of an object: each is read once. */
+  const known = new WeakMap<CacheEntry, Budget[]>();
+  const budgetIn = (entry: CacheEntry): Budget[] => {
+    let budgets = known.get(entry);
+    if (!budgets) {
+      const budget = budgetOf(entry.object);
+      known.set(entry, (budgets = budget ? [budget] : []));
+    }
+    return budgets;
+  };
   const declared = async (): Promise<Budget[]> => {
     if (!store.cache.complete || !(await freshen(store, AbortSignal.timeout(2 * freshWithinMs), freshWithinMs))) {
       throw StatusError.unavailable('the budgets of other tenants cannot be read; try again');
     }
-    return Array.from(store.cache.list()).flatMap(({ object }) => budgetOf(object) ?? []);
+    return Array.from(store.cache.list()).flatMap(budgetIn);
   };
   const reservations = new BudgetReservations({ ledger: configMapLedger(client, namespace), declared, useOf, identity, holdMs: requestTimeoutMs + holdBeyondMs });
   return {

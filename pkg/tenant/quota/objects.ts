@@ -12,12 +12,13 @@ const containerDefaults = {
   defaultRequest: { cpu: '25m', memory: '128Mi', 'ephemeral-storage': '50Mi' },
 };
 
-/** The ResourceQuota of a tenant that has a budget, and what its containers have by default. */
+/** The ResourceQuota of a tenant that has a budget, and what its containers have by default where it shares in one, if only in one from above. */
 export const quotaParts = (context: PartContext, ratios: AllocationRatios): Part[] => {
   const quotas = quotasOf(context.tenant);
-  return Object.keys(quotas).length === 0
-    ? []
-    : [part('resourceQuota', context, quotaName, { spec: { hard: hardOf(quotas, ratios) } }), part('limitRange', context, limitRangeName, { spec: { limits: [containerDefaults] } })];
+  return [
+    ...(Object.keys(quotas).length > 0 ? [part('resourceQuota', context, quotaName, { spec: { hard: hardOf(quotas, ratios) } })] : []),
+    ...(context.inherited.bounded ? [part('limitRange', context, limitRangeName, { spec: { limits: [containerDefaults] } })] : []),
+  ];
 };
 
 /** What of a budget is not enforced as it stands, in words: it was written before admission knew better, or past it. */
