@@ -22,9 +22,13 @@ const pattern = /^([+-]?)(\d+\.?\d*|\.\d+)(?:([KMGTPE]i)|[eE]([+-]?\d+)|([numkMG
 /** Beyond this an exponent says no more than "very much" or "next to nothing", and costs no more either. */
 const farExponent = 40;
 
-/** Reads a quantity; undefined where it is none. A number stands for its shortest text. */
+/** Longer texts mean no harm to Kubernetes, but cost without end here. */
+const longest = 100;
+
+/** Reads a quantity; undefined where it is none, or longer than any that is meant. A number stands for its shortest text. */
 export const parseQuantity = (value: string | number): Quantity | undefined => {
-  const [, sign, digits, power, exponent, suffix = ''] = pattern.exec(String(value)) ?? [];
+  const text = String(value);
+  const [, sign, digits, power, exponent, suffix = ''] = (text.length <= longest && pattern.exec(text)) || [];
   if (digits === undefined) return undefined;
   const [whole = '', fraction = ''] = digits.split('.');
   const amount = BigInt(whole + fraction);

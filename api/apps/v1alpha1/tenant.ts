@@ -14,6 +14,9 @@ export interface Tenant {
   [field: string]: unknown;
 }
 
+/** What the schema demands of the values of `spec.resourceQuotas`. */
+export const quantityPattern: string = schema.properties.spec.properties.resourceQuotas.additionalProperties.pattern;
+
 export const tenants: ResourceDefinition = {
   group: 'apps.cozystack.io',
   version: 'v1alpha1',
