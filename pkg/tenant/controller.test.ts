@@ -169,6 +169,7 @@ describe('tenantController', () => {
     await world.settle();
     const writes = world.writes();
     assert.deepEqual(writes.filter((write) => write.includes('cozy:tenant:view')), ['apply roleBinding tenant-acme/cozy:tenant:view']);
+    assert.deepEqual(Object.values(world.parts).map(({ conflicts }) => conflicts), partKinds.map(() => 0));
   });
 
   it("leaves somebody's object alone, says so, makes all else, and goes on when it is gone", async () => {

@@ -17,6 +17,8 @@ export class FakeCollection implements Target {
   readonly objects = new Map<string, KubeObject>();
   /** What was written, in order. */
   readonly writes: string[] = [];
+  /** How many applies were meant for what is no longer, or not yet, so. */
+  conflicts = 0;
   /** The answer to every apply, if set. */
   rejects: StatusError | undefined;
   readonly #name: string;
@@ -85,7 +87,10 @@ export class FakeCollection implements Target {
     if (this.rejects) throw this.rejects;
     const { uid, resourceVersion, ...metadata } = desired.metadata;
     const found = this.objects.get(keyOf(desired));
-    if (found ? resourceVersion || (uid && uid !== found.metadata.uid) : uid) throw StatusError.conflict(thing, metadata.name!, 'not what was meant');
+    if (found ? resourceVersion || (uid && uid !== found.metadata.uid) : uid) {
+      this.conflicts += 1;
+      throw StatusError.conflict(thing, metadata.name!, 'not what was meant');
+    }
     this.writes.push(`apply${subresource && ' '}${subresource} ${this.#name} ${keyOf(desired)}`);
     const managedFields = found?.metadata.managedFields ?? [];
     const owned = managedFields.find((entry) => (entry.subresource ?? '') === subresource)?.fieldsV1 ?? {};
