@@ -24,7 +24,7 @@ export interface RunnerOptions {
 // Cheap tests first: what they find makes the others' failures easier to read.
 const projectPatterns = [
   'api/**/*.test.ts', 'pkg/**/*.test.ts', 'hack/**/*.test.ts', 'cmd/**/*.test.ts', 'test/runner/**/*.test.ts', 'test/perf/**/*.test.ts',
-  'test/integration/**/*.test.ts', 'test/contract/**/*.test.ts', 'test/e2e/**/*.test.ts',
+  'test/integration/**/*.test.ts', 'test/contract/**/*.test.ts',
 ];
 
 /** Throws TypeError on an unknown option. */
