@@ -10,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/config"
@@ -67,9 +66,10 @@ func textOf(object *unstructured.Unstructured, kind Kind) string {
 	return text
 }
 
-// NewManager has a cache of one namespace, an index of the text field, and a Copier that runs while it leads.
+// NewManager has a cache of one namespace, which tells of ConfigMaps and gives them out (two caches would tell sooner than they know), an index of the text field, and a Copier that runs while it leads.
 func NewManager(restConfig *rest.Config, namespace string, kind Kind) (ctrl.Manager, *Copier, error) {
-	lease, renew, try := 3*time.Second, 2*time.Second, 200*time.Millisecond
+	// Long, so that a slow machine takes no lease away; who steps down releases it at once.
+	lease, renew, try := 60*time.Second, 40*time.Second, 200*time.Millisecond
 	manyOfAName := true
 	manager, err := ctrl.NewManager(restConfig, ctrl.Options{
 		Metrics:                       server.Options{BindAddress: "0"},
@@ -96,5 +96,5 @@ func NewManager(restConfig *rest.Config, namespace string, kind Kind) (ctrl.Mana
 		return nil, nil, err
 	}
 	copier := &Copier{Client: manager.GetClient(), kind: kind}
-	return manager, copier, ctrl.NewControllerManagedBy(manager).For(of).Owns(&corev1.ConfigMap{}, builder.OnlyMetadata).Complete(copier)
+	return manager, copier, ctrl.NewControllerManagedBy(manager).For(of).Owns(&corev1.ConfigMap{}).Complete(copier)
 }
