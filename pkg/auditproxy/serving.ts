@@ -43,10 +43,11 @@ const selfSigned = ({ namespace, serviceName, apiServices }: ProxyConfig['server
   let duty: Duty | undefined;
   return {
     start: async () => {
-      secret.start();
-      duty = keepServing(secret, { client, names: apiServices, service: { namespace, name: serviceName } }, log);
       // to listen with until the shared one is read: nobody trusts it, and the proxy is not ready before
       const { certPem, keyPem } = await (await createAuthority({ commonName: `${serviceName}-temporary` })).issue({ commonName: dnsNames[0]!, dnsNames, usages: ['server'] });
+      // Only now: what `use` is told before anybody listens would be lost, and the temporary one be served for ever.
+      secret.start();
+      duty = keepServing(secret, { client, names: apiServices, service: { namespace, name: serviceName } }, log);
       return { cert: certPem, key: keyPem };
     },
     stop: async () => {

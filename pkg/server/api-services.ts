@@ -49,7 +49,9 @@ export const keepCaBundles = async ({ client, names, service }: ApiServicesOptio
     const fault = apiServiceFault(name, apiService, service);
     if (fault) faults.push(fault);
     else if (apiService?.spec.caBundle !== caBundle) {
-      await client.json({ method: 'PATCH', path, contentType: 'application/merge-patch+json', body: { spec: { caBundle, insecureSkipTLSVerify: null } } });
+      // At the version that was judged: it may be handed over to another Service at this moment.
+      const body = { metadata: { resourceVersion: apiService?.metadata.resourceVersion }, spec: { caBundle, insecureSkipTLSVerify: null } };
+      await client.json({ method: 'PATCH', path, contentType: 'application/merge-patch+json', body });
     }
   }
   return faults;
