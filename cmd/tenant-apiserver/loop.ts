@@ -73,11 +73,11 @@ const beginTerm = ({ client, tenants, gateways: tenantGateways, identity, log, s
     return new Informer<T>(fromReflector({ client, path: collectionPath(resource, namespace), ...selection, onError }), informerOptions);
   };
   const ours = { labelSelector: managedSelector };
-  const caches = {
-    tenants: new Informer<Tenant>(fromStore(tenants), tenantInformer),
+  const tenantCache = new Informer<Tenant>(fromStore(tenants), tenantInformer);
+  const quotaCache = watched<UsedQuota>(resourceQuotas, quotaInformer);
+  const gatewayCaches = {
     tenantGateways: new Informer<TenantGateway>(fromStore(tenantGateways), tenantGatewayInformer),
     namespaces: watched(namespaces, namespaceInformer, { metadataOnly: true }),
-    quotas: watched<UsedQuota>(resourceQuotas, quotaInformer),
     routes: watched<HttpRoute>(httpRoutes, routeInformer),
     gateways: watched<Gateway>(gateways, {}, ours),
     issuers: watched(issuers, {}, ours),
@@ -89,7 +89,7 @@ const beginTerm = ({ client, tenants, gateways: tenantGateways, identity, log, s
   const apiServer = watched<EndpointSlice>(apiServerSlice.resource, {}, { fieldSelector: `metadata.name=${apiServerSlice.name}` }, apiServerSlice.namespace);
   const events = new EventRecorder({ client, log, instance: identity });
   const pools = new PoolController({
-    caches: { tenants: caches.tenants, namespaces: caches.namespaces, quotas: caches.quotas },
+    caches: { tenants: tenantCache, namespaces: gatewayCaches.namespaces, quotas: quotaCache },
     target: clientTarget(client, resourceQuotas),
     settings,
     events,
@@ -100,7 +100,7 @@ const beginTerm = ({ client, tenants, gateways: tenantGateways, identity, log, s
     pools.controller,
     tenantController({
       budgets: pools,
-      caches: { tenants: caches.tenants, namespaces: caches.namespaces, gateways: caches.tenantGateways, parts, apiServer },
+      caches: { tenants: tenantCache, namespaces: gatewayCaches.namespaces, gateways: gatewayCaches.tenantGateways, parts, apiServer },
       settings,
       targets: {
         tenants,
@@ -114,7 +114,7 @@ const beginTerm = ({ client, tenants, gateways: tenantGateways, identity, log, s
       workers,
     }),
     gatewayController({
-      caches,
+      caches: gatewayCaches,
       targets: {
         status: storeTarget(tenantGateways),
         gateway: clientTarget(client, gateways),
@@ -129,7 +129,7 @@ const beginTerm = ({ client, tenants, gateways: tenantGateways, identity, log, s
     }),
   ];
   const begun = duties.map((begin) => begin());
-  const informers = [...Object.values(caches), apiServer, ...Object.values(parts)];
+  const informers = [tenantCache, quotaCache, ...Object.values(gatewayCaches), apiServer, ...Object.values(parts)];
   for (const informer of informers) informer.start();
   for (const controller of controllers) controller.start().catch((error: unknown) => log.error({ err: error }, 'a controller could not start'));
   return {

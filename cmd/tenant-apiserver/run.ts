@@ -1,10 +1,9 @@
 import type { Log } from '../../pkg/controller/log.ts';
 import type { Strategy } from '../../pkg/registry/strategy.ts';
-import type { ServerConfig } from '../../pkg/server/options.ts';
-import { serveUntilStopped } from '../../pkg/server/process.ts';
 import { ApiServer } from '../../pkg/server/server.ts';
 import { keepServing } from '../../pkg/server/serving-controller.ts';
 import { startLoop, type Loop } from './loop.ts';
+import type { ProgramConfig } from './options.ts';
 
 export interface RunningServer {
   port: number;
@@ -14,7 +13,7 @@ export interface RunningServer {
 }
 
 /** Starts the server and, where configured, its loop. */
-export const startServer = async (config: ServerConfig, strategies: readonly Strategy[], log: Log): Promise<RunningServer> => {
+export const startServer = async (config: ProgramConfig, strategies: readonly Strategy[], log: Log): Promise<RunningServer> => {
   const server = new ApiServer({ config, strategies, log });
   const port = await server.start();
   log.info({ port, address: config.bindAddress }, 'listening');
@@ -43,7 +42,3 @@ export const startServer = async (config: ServerConfig, strategies: readonly Str
     },
   };
 };
-
-/** Serves until the process is told to stop. */
-export const run = (config: ServerConfig, strategies: readonly Strategy[], log: Log): Promise<void> =>
-  serveUntilStopped(() => startServer(config, strategies, log), log);

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { ProgramOptions } from '../../cmd/tenant-apiserver/options.ts';
 import { Flags } from '../../pkg/server/flags.ts';
-import { ServerOptions } from '../../pkg/server/options.ts';
 import type { GeneratedFile } from './record-crds.ts';
 
 const begin = '<!-- flags: made by `npm run update`; do not edit -->';
@@ -17,7 +17,7 @@ const withFlags = async (file: string, belongs: (name: string) => boolean): Prom
   const [from, to] = [present.indexOf(begin), present.indexOf(end)];
   if (from < 0 || to < from) throw new Error(`${file} has no block between ${begin} and ${end}`);
   const flags = new Flags();
-  new ServerOptions().addFlags(flags);
+  new ProgramOptions().addFlags(flags);
   const shown = new Flags();
   for (const flag of flags.all) if (belongs(flag.name)) shown.add(flag);
   return { path: file, text: `${present.slice(0, from + begin.length)}\n\n${shown.markdown()}\n\n${present.slice(to)}` };

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Batches } from '../kube/batches.ts';
 import { hasCode } from '../kube/status-error.ts';
 import { charge, release, type Charged, type ResourceQuota } from './quota-charge.ts';
 
@@ -30,14 +31,10 @@ interface Streak {
   version: string | undefined;
 }
 
-/**
- * The places in one quota. Requests that come while a write is under way wait and share the next: a process never
- * conflicts with itself, and many requests at once cost few writes.
- */
+/** The places in one quota. */
 export class QuotaPlaces {
   readonly #status: QuotaStatus;
-  #waiting: Waiting[] = [];
-  #turn: Promise<unknown> = Promise.resolve();
+  readonly #batches = new Batches<Waiting>((requests) => this.#serve(requests));
   #streak: Streak = { version: undefined };
 
   constructor(status: QuotaStatus) {
@@ -50,16 +47,7 @@ export class QuotaPlaces {
    * @throws StatusError 403 where there is no room, 409 where too many others write to the quota
    */
   take(charged: Charged): Promise<GiveBack | undefined> {
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ charged, resolve, reject });
-      if (this.#waiting.length === 1) void this.#inTurn(() => this.#serve(this.#waiting.splice(0)));
-    });
-  }
-
-  #inTurn(work: () => Promise<void>): Promise<void> {
-    const turn = this.#turn.then(work);
-    this.#turn = turn.catch(() => undefined);
-    return turn;
+    return new Promise((resolve, reject) => this.#batches.add([{ charged, resolve, reject }]));
   }
 
   async #serve(requests: readonly Waiting[]): Promise<void> {
@@ -88,7 +76,7 @@ export class QuotaPlaces {
   }
 
   #giveBack(charged: Charged, streak: Streak): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#batches.inTurn(async () => {
       const quota = this.#status.known();
       if (quota && streak === this.#streak && quota.metadata.resourceVersion === streak.version) await this.#write(release(charged, quota));
     });

@@ -1,7 +1,8 @@
 import type { KubeClient } from '../kube/client.ts';
 import { Reflector } from '../kube/reflector.ts';
 import { hasCode, StatusError } from '../kube/status-error.ts';
-import { exceeds, parseQuantity, zero, type Quantity } from '../quantity/quantity.ts';
+import { usedOf } from '../quantity/bounds.ts';
+import type { Quantity } from '../quantity/quantity.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from './chain.ts';
 import { charge, type ResourceQuota } from './quota-charge.ts';
 import { QuotaPlaces, type QuotaStatus } from './quota-places.ts';
@@ -54,8 +55,7 @@ export class ResourceQuotaAdmission implements AdmissionPlugin {
    * @throws StatusError 503 before all quotas were seen
    */
   used(namespace: string, resource: string): Quantity {
-    const quotas = this.#seen().get(namespace)?.values() ?? [];
-    return Array.from(quotas, (quota) => parseQuantity(quota.status?.used?.[resource] ?? 0) ?? zero).reduce((most, used) => (exceeds(used, most) ? used : most), zero);
+    return usedOf(this.#seen().get(namespace)?.values() ?? [], resource);
   }
 
   handles({ operation }: Pick<AdmissionAttributes, 'operation'>): boolean {

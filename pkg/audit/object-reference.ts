@@ -1,15 +1,8 @@
+import type { Attributes } from '../authorization/authorizer.ts';
 import type { ObjectReference } from './event.ts';
 
-/** The parts of a request's path that say what it is about; as an endpoint's RequestInfo has them, and as it names them. */
-export interface RequestTarget {
-  isResourceRequest: boolean;
-  apiGroup: string;
-  apiVersion: string;
-  namespace: string;
-  resource: string;
-  subresource: string;
-  name: string;
-}
+/** The parts of a request's path that say what it is about. */
+type RequestTarget = Pick<Attributes, 'isResourceRequest' | 'apiGroup' | 'apiVersion' | 'namespace' | 'resource' | 'subresource' | 'name'>;
 
 /** What a request is about, as far as its path tells; undefined where it is not about a resource. */
 export const objectReference = ({ isResourceRequest, resource, namespace, name, apiGroup, apiVersion, subresource }: RequestTarget): ObjectReference | undefined =>

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http2';
-import type { ObjectReference } from '../audit/event.ts';
 import type { Clock } from '../audit/micro-time.ts';
+import { objectReference } from '../audit/object-reference.ts';
 import type { PolicyEvaluator } from '../audit/policy.ts';
 import { AuditRecord, type RequestFacts } from '../audit/record.ts';
 import type { Sink } from '../audit/sink.ts';
@@ -39,17 +39,11 @@ export class ProxyAudit {
     const { evaluate, sink, clock } = this.#options;
     const audit = evaluate({ ...info, user });
     if (audit.level === 'None') return undefined;
-    const record = new AuditRecord({ ...facts, user, verb: info.verb, receivedAt: clock(), object: objectOf(info) }, audit, sink, clock);
+    const record = new AuditRecord({ ...facts, user, verb: info.verb, receivedAt: clock(), object: objectReference(info) }, audit, sink, clock);
     void record.process('RequestReceived');
     return new Trail(record, info.verb, this.#options);
   }
 }
-
-const objectOf = ({ isResourceRequest, resource, namespace, name, apiGroup, apiVersion, subresource }: RequestInfo): ObjectReference | undefined => {
-  if (!isResourceRequest) return undefined;
-  const parts = { resource, namespace, name, apiGroup, apiVersion, subresource };
-  return Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== ''));
-};
 
 /** What a recorded request leaves behind, until its event can be made. */
 export class Trail {

@@ -13,13 +13,12 @@ export const hasBody = (request: ClientRequest): boolean => {
 
 /** Sends the head of an answer at once. */
 export const beginAnswer = (response: ClientResponse, status: number, headers: OutgoingHttpHeaders): void => {
-  if ('stream' in response) return void response.writeHead(status, headers);
-  response.writeHead(status, headers);
-  response.flushHeaders();
+  (response as ServerResponse).writeHead(status, headers); // HTTP/2's takes the same, and sends it at once
+  if (!('stream' in response)) response.flushHeaders();
 };
 
 /** @returns whether more may follow before the answer drains */
-export const writeAnswer = (response: ClientResponse, chunk: Buffer): boolean => ('stream' in response ? response.write(chunk) : response.write(chunk));
+export const writeAnswer = (response: ClientResponse, chunk: Buffer): boolean => (response as ServerResponse).write(chunk);
 
 /** Ends an answer that cannot be completed, so that the client takes it for what it is. */
 export const cutOff = (response: ClientResponse): void => {

@@ -4,8 +4,6 @@ import { defaultTrustedGroups } from '../admission/field-gate.ts';
 import { goDurationMs } from '../endpoints/go-duration.ts';
 import { loadRestConfig, type RestConfig } from '../kube/config.ts';
 import { AuditOptions, type AuditConfig } from './audit-options.ts';
-import { TenantOptions } from './tenant-options.ts';
-import type { TenantSettings } from '../tenant/settings.ts';
 import { booleanValue, integerValue, type Flags } from './flags.ts';
 
 /** What the command line decides, complete and checked. */
@@ -29,7 +27,6 @@ export interface ServerConfig {
   readonly shutdownDelaySeconds: number;
   /** Absent where nothing is recorded. */
   readonly audit: AuditConfig | undefined;
-  readonly tenants: TenantSettings;
   /** Unique among replicas. */
   readonly identity: string;
 }
@@ -56,7 +53,6 @@ export class ServerOptions {
   logLevel = 'info';
   shutdownDelaySeconds = 0;
   readonly audit = new AuditOptions();
-  readonly tenants = new TenantOptions();
 
   addFlags(flags: Flags): void {
     const text = (name: 'bindAddress' | 'certFile' | 'keyFile' | 'kubeconfig' | 'namespace' | 'serviceName' | 'requestTimeout' | 'logLevel', flag: string, value: string, help: string): void =>
@@ -101,7 +97,6 @@ export class ServerOptions {
     toggle('runLoop', 'run-loop', 'take part in leader election and, as the leader, run the loop');
     number('shutdownDelaySeconds', 'shutdown-delay-seconds', 'seconds', 'how long to go on serving, not ready, after a signal to stop');
     text('logLevel', 'log-level', 'level', `one of ${logLevels.join(', ')}`);
-    this.tenants.addFlags(flags);
     this.audit.addFlags(flags);
   }
 
@@ -114,7 +109,7 @@ export class ServerOptions {
     if (!this.serviceName) faults.push('--service-name must not be empty');
     if (!((goDurationMs(this.requestTimeout) ?? 0) > 0)) faults.push('--request-timeout must be a duration above 0, like 30s or 1m30s');
     if (!logLevels.includes(this.logLevel)) faults.push(`--log-level must be one of ${logLevels.join(', ')}`);
-    faults.push(...this.tenants.validate(), ...this.audit.validate());
+    faults.push(...this.audit.validate());
     return faults;
   }
 
@@ -139,7 +134,6 @@ export class ServerOptions {
       logLevel,
       shutdownDelaySeconds,
       audit: await this.audit.complete(),
-      tenants: await this.tenants.complete(),
       host: await loadRestConfig(this.kubeconfig || undefined),
       trustedGroups: this.trustedGroups.length > 0 ? this.trustedGroups : defaultTrustedGroups,
       identity: `${hostname()}_${randomUUID()}`,

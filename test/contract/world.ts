@@ -1,12 +1,12 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { ProgramOptions } from '../../cmd/tenant-apiserver/options.ts';
 import { startServer } from '../../cmd/tenant-apiserver/run.ts';
 import { Kubectl } from '../../hack/local/kubectl.ts';
 import { freePorts } from '../../hack/controlplane/ports.ts';
 import { silentLog } from '../../pkg/controller/log.ts';
 import { customResourceDefinition } from '../../pkg/endpoints/documents/crd.ts';
 import { createAuthority } from '../../pkg/server/certificates.ts';
-import { ServerOptions } from '../../pkg/server/options.ts';
 import { cleanupFinalizer } from '../../pkg/tenant/names.ts';
 import { quietCluster, type Cluster } from '../integration/cluster.ts';
 import { atEnd } from '../lifecycle.ts';
@@ -103,11 +103,12 @@ const serveGadgets = async ({ controlPlane, kubectl }: Cluster): Promise<void> =
   ]);
 };
 
-const gadgetServerConfig = async (directory: string, kubeconfig: string, port: number): ReturnType<ServerOptions['complete']> => {
+const gadgetServerConfig = async (directory: string, kubeconfig: string, port: number): ReturnType<ProgramOptions['complete']> => {
   const authority = await createAuthority({ commonName: 'gadgets' });
   const { certPem, keyPem } = await authority.issue({ commonName: 'localhost', dnsNames: ['localhost'], usages: ['server'] });
   const [certFile, keyFile] = [path.join(directory, 'gadgets.crt'), path.join(directory, 'gadgets.key')];
   await Promise.all([writeFile(certFile, certPem), writeFile(keyFile, keyPem)]);
-  const options = Object.assign(new ServerOptions(), { bindAddress: '127.0.0.1', port, kubeconfig, certFile, keyFile, runLoop: false });
+  const options = new ProgramOptions();
+  Object.assign(options.server, { bindAddress: '127.0.0.1', port, kubeconfig, certFile, keyFile, runLoop: false });
   return options.complete();
 };

@@ -36,8 +36,9 @@ for (const protocol of ['HTTP/1.1', 'HTTP/2'] satisfies Protocol[]) {
         withPanicRecovery({ warn: () => undefined }),
         withRequestInfo(),
         (_req, res, next) => as(user)(_req, res, next),
-        async (_req, _res, next) => {
+        async (_req, res, next) => {
           const late = delay;
+          res.once('close', () => arrivals.emit('closed'));
           arrivals.emit('early');
           await late;
           next();
@@ -94,10 +95,11 @@ for (const protocol of ['HTTP/1.1', 'HTTP/2'] satisfies Protocol[]) {
         const asking = served.connect(protocol).ask('GET', `${tenants}?hold`, [], abort.signal).catch(() => 'aborted');
         await there;
         assert.equal(queues.readOnly.inFlight, phase === 'arrived' ? 1 : 0);
+        const closed = once(arrivals, 'closed');
         abort.abort();
         assert.equal(await asking, 'aborted');
         if (phase === 'early') {
-          await settled();
+          await closed;
           const passed = once(arrivals, 'passed');
           go();
           await passed;
@@ -158,5 +160,3 @@ for (const protocol of ['HTTP/1.1', 'HTTP/2'] satisfies Protocol[]) {
     });
   });
 }
-
-const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 50));

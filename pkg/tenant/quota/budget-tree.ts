@@ -1,3 +1,4 @@
+import { greatest } from '../../quantity/bounds.ts';
 import { add, exceeds, subtract, zero, type Quantity } from '../../quantity/quantity.ts';
 
 /** What a tenant may use, by the keys under which a ResourceQuota counts use, and where it stands in the tree. */
@@ -82,16 +83,15 @@ export class BudgetTree {
   }
 
   /** What a pool has left of the least limit that its head may have, with a tenant and all below it left out of account. May be negative. */
-  remaining(head: Pick<Budget, 'namespace'>, resource: string, useOf: UseOf, without?: string): { limit: Quantity; carvedOut: Quantity; used: Quantity; remaining: Quantity } {
+  remaining(head: Pick<Budget, 'namespace'>, resource: string, useOf: UseOf, without?: string): { namespaces: string[]; limit: Quantity; carvedOut: Quantity; used: Quantity; remaining: Quantity } {
     const { namespaces, carvedOut } = this.pool(head, resource, { without });
     const used = namespaces.map((namespace) => useOf(namespace, resource)).reduce(add, zero);
     const limit = boundsOf(this.#byNamespace.get(head.namespace)!, resource).reduce((least, bound) => (exceeds(least, bound) ? bound : least));
-    return { limit, carvedOut, used, remaining: subtract(subtract(limit, carvedOut), used) };
+    return { namespaces, limit, carvedOut, used, remaining: subtract(subtract(limit, carvedOut), used) };
   }
 }
 
 const boundsOf = ({ limits }: Standing, resource: string): Quantity[] => limits.flatMap((each) => each.get(resource) ?? []);
-const greatest = (quantities: readonly Quantity[]): Quantity => quantities.reduce((most, each) => (exceeds(each, most) ? each : most));
 
 /** Why a budget cannot be what it is to be. */
 export interface BudgetFault {
@@ -130,7 +130,7 @@ const faultOf = (tree: BudgetTree, old: Quantity | undefined, after: Budget, res
   const want = limit ?? own.carvedOut;
   if (old && !exceeds(want, old)) return undefined;
   for (const head of tree.headsAbove(after, resource)) {
-    const above = tree.remaining(head, resource, useOf, after.tenant);
+    const { namespaces: _, ...above } = tree.remaining(head, resource, useOf, after.tenant);
     if (exceeds(want, above.remaining)) return { resource, why: 'over-parent', want, head: head.tenant, ...above };
   }
   return undefined;

@@ -1,5 +1,6 @@
 import type { KubeObject } from '../../../api/meta/v1/types.ts';
-import { exceeds, parseQuantity, zero, type Quantity } from '../../quantity/quantity.ts';
+import { bind } from '../../quantity/bounds.ts';
+import { parseQuantity, zero, type Quantity } from '../../quantity/quantity.ts';
 import { namespaceOf, tenantOf } from '../names.ts';
 import type { Budget } from './budget-tree.ts';
 import { keyFault, quantityFault, usedKeyOf } from './keys.ts';
@@ -18,9 +19,7 @@ export const limitsOf = (quotas: Readonly<Record<string, unknown>>): Map<string,
   const limits = new Map<string, Quantity>();
   for (const [key, value] of Object.entries(quotas)) {
     if (keyFault(key) !== undefined) continue;
-    const limit = quantityFault(value) === undefined ? parseQuantity(value as string | number)! : zero;
-    const other = limits.get(usedKeyOf(key));
-    if (!other || exceeds(other, limit)) limits.set(usedKeyOf(key), limit);
+    bind(limits, usedKeyOf(key), quantityFault(value) === undefined ? parseQuantity(value as string | number)! : zero);
   }
   return limits;
 };

@@ -1,4 +1,5 @@
-import { divideUp, exceeds, formatQuantity, isNegative, parseQuantity, zero, type Quantity } from '../../quantity/quantity.ts';
+import { bind, formatBounds } from '../../quantity/bounds.ts';
+import { divideUp, isNegative, parseQuantity, zero, type Quantity } from '../../quantity/quantity.ts';
 
 /** By how much limits may be above requests: a request is a limit divided by its resource's ratio. All above zero. */
 export interface AllocationRatios {
@@ -73,12 +74,10 @@ export const hardOf = (resourceQuotas: Readonly<Record<string, unknown>>, ratios
     for (const name of hardKeysOf(key)) {
       if (!isTaken(name)) continue;
       const divided = isCompute(key) && name.startsWith('requests.') ? divideUp(limit, ratios[key], unitOf(name)) : limit;
-      const bound = atMost(inWhole(name, divided));
-      const other = hard.get(name);
-      if (!other || exceeds(other, bound)) hard.set(name, bound);
+      bind(hard, name, atMost(inWhole(name, divided)));
     }
   }
-  return Object.fromEntries([...hard].map(([name, bound]): [string, string] => [name, formatQuantity(bound)]).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  return formatBounds(hard);
 };
 
 const billion = 10n ** 9n;

@@ -7,11 +7,11 @@ import { Controller } from '../../controller/controller.ts';
 import type { EventRecorder } from '../../controller/events.ts';
 import { keyOf, splitKey, type Informer, type InformerOptions } from '../../controller/informer.ts';
 import type { Log } from '../../controller/log.ts';
-import { exceeds, parseQuantity, zero, type Quantity } from '../../quantity/quantity.ts';
+import { usedOf } from '../../quantity/bounds.ts';
 import { tenantOf } from '../names.ts';
 import { isOurs } from '../plan.ts';
 import { budgetOf, quotasOf } from './budget.ts';
-import { BudgetTree, type Budget } from './budget-tree.ts';
+import { BudgetTree, type Budget, type UseOf } from './budget-tree.ts';
 import { allocatedTo, overcommitments, poolsOf, type Pool, type PoolSettings } from './pools.ts';
 import { quotaStatus } from './quota-status.ts';
 
@@ -139,11 +139,7 @@ export class PoolController {
     return tenant && budgetOf(tenant);
   }
 
-  readonly #useOf = (namespace: string, resource: string): Quantity =>
-    this.#options.caches.quotas
-      .byIndex('namespace', namespace)
-      .map(({ status }) => parseQuantity(status?.used?.[resource] ?? 0) ?? zero)
-      .reduce((most, used) => (exceeds(used, most) ? used : most), zero);
+  readonly #useOf: UseOf = (namespace, resource) => usedOf(this.#options.caches.quotas.byIndex('namespace', namespace), resource);
 
   #lookAt(tenant: Tenant): Map<string, Pool> {
     const budget = budgetOf(tenant);

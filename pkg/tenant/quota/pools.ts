@@ -1,4 +1,5 @@
-import { add, exceeds, formatQuantity, isNegative, parseQuantity, subtract, zero, type Quantity } from '../../quantity/quantity.ts';
+import { bind, formatBounds } from '../../quantity/bounds.ts';
+import { add, formatQuantity, isNegative, parseQuantity, subtract, zero, type Quantity } from '../../quantity/quantity.ts';
 import type { TenantSettings } from '../settings.ts';
 import { keyOf } from './budget.ts';
 import type { Budget, BudgetTree, UseOf } from './budget-tree.ts';
@@ -24,15 +25,14 @@ export type PoolSettings = Pick<TenantSettings, 'ratios' | 'quotaBufferPercent'>
 export const poolsOf = (tree: BudgetTree, head: Budget, quotas: Readonly<Record<string, unknown>>, useOf: UseOf, { ratios, quotaBufferPercent }: PoolSettings): Map<string, Pool> =>
   new Map(
     Array.from(head.limits, ([resource, limit]): [string, Pool] => {
-      const { namespaces, carvedOut } = tree.pool(head, resource);
-      const used = namespaces.map((namespace) => useOf(namespace, resource)).reduce(add, zero);
+      const { namespaces, carvedOut, used, remaining } = tree.remaining(head, resource, useOf);
       const key = keyOf(quotas, resource);
       const rest = atLeastNothing(subtract(limit, carvedOut));
       const available = { ...rest, nano: (rest.nano * BigInt(quotaBufferPercent || 100)) / 100n };
       const shares = Object.entries(hardOf({ [key]: formatQuantity(available) }, ratios)).map(
         ([hard, bound]) => [hard, { available: parseQuantity(bound)!, used: new Map(namespaces.map((namespace) => [namespace, useOf(namespace, hard)])) }] as const,
       );
-      return [resource, { key, limit, carvedOut, used, remaining: subtract(subtract(limit, carvedOut), used), namespaces, shares: new Map(shares) }];
+      return [resource, { key, limit, carvedOut, used, remaining, namespaces, shares: new Map(shares) }];
     }),
   );
 
@@ -48,13 +48,10 @@ export const allocatedTo = (namespace: string, pools: Iterable<Pool>): Record<st
     if (!isShared(pool)) continue;
     for (const [key, { available, used }] of pool.shares) {
       const byOthers = Array.from(used, ([other, amount]) => (other === namespace ? zero : amount)).reduce(add, zero);
-      const bound = atLeastNothing(subtract(available, byOthers));
-      const other = hard.get(key);
-      if (!other || exceeds(other, bound)) hard.set(key, bound);
+      bind(hard, key, atLeastNothing(subtract(available, byOthers)));
     }
   }
-  if (hard.size === 0) return undefined;
-  return Object.fromEntries(Array.from(hard, ([key, bound]): [string, string] => [key, formatQuantity(bound)]).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  return hard.size === 0 ? undefined : formatBounds(hard);
 };
 
 /** What is promised or in use beyond what there is, one text a resource. */

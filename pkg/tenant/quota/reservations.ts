@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Batches } from '../../kube/batches.ts';
 import { hasCode, StatusError } from '../../kube/status-error.ts';
 import { rootNamespace } from '../names.ts';
 import { BudgetTree, budgetFaults, type Budget, type BudgetFault, type UseOf } from './budget-tree.ts';
@@ -52,8 +53,7 @@ const endingRetryMs = 1000;
 export class BudgetReservations {
   readonly #options: BudgetReservationsOptions;
   readonly #now: () => number;
-  #waiting: Waiting[] = [];
-  #turn: Promise<unknown> = Promise.resolve();
+  readonly #batches = new Batches<Waiting>((requests) => this.#serve(requests));
   /** As this process last saw it; a later one may exist. */
   #known: Ledger | undefined;
   /** What ended here and may still be in the ledger, by id, with the time at which it does not count any more anyway. */
@@ -72,27 +72,15 @@ export class BudgetReservations {
    * @throws StatusError 429 where these take too long, 503 where records or the ledger cannot be had
    */
   reserve(after: Budget, { dryRun = false }: { dryRun?: boolean } = {}): Promise<Outcome> {
-    return new Promise((resolve, reject) => this.#enqueue([{ after, dryRun, since: this.#now(), attempt: 0, resolve, reject }]));
+    return new Promise((resolve, reject) => this.#batches.add([{ after, dryRun, since: this.#now(), attempt: 0, resolve, reject }]));
   }
 
   /** Takes what ended out of the ledger. */
   async stop(): Promise<void> {
     clearTimeout(this.#ending);
-    await this.#inTurn(() => this.#removeEnded()).catch(() => undefined); // else it expires
+    await this.#batches.inTurn(() => this.#removeEnded()).catch(() => undefined); // else it expires
   }
 
-  #enqueue(requests: readonly Waiting[]): void {
-    this.#waiting.push(...requests);
-    if (this.#waiting.length === requests.length) void this.#inTurn(() => this.#serve(this.#waiting.splice(0)));
-  }
-
-  #inTurn(work: () => Promise<void>): Promise<void> {
-    const turn = this.#turn.then(work);
-    this.#turn = turn.catch(() => undefined);
-    return turn;
-  }
-
-  /** All that have come while the batch before was served. */
   async #serve(requests: readonly Waiting[]): Promise<void> {
     try {
       for (let attempt = 1; ; attempt += 1) {
@@ -164,7 +152,7 @@ export class BudgetReservations {
     await Promise.race([this.#wake.promise, sleep(pauseMs, undefined, { signal: woken.signal }).catch(() => undefined)]);
     woken.abort();
     this.#known = undefined; // what others reserved may have ended too
-    this.#enqueue(patient);
+    this.#batches.add(patient);
   }
 
   #newId(): string {
@@ -182,7 +170,7 @@ export class BudgetReservations {
   #endSoon(pauseMs: number): void {
     this.#ending ??= setTimeout(() => {
       this.#ending = undefined;
-      this.#inTurn(() => this.#removeEnded()).catch(() => this.#endSoon(endingRetryMs));
+      this.#batches.inTurn(() => this.#removeEnded()).catch(() => this.#endSoon(endingRetryMs));
     }, pauseMs).unref();
   }
 

@@ -3,9 +3,9 @@ import { rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, it } from 'mocha';
-import { defaultTenantSettings } from '../tenant/settings.ts';
-import { Flags } from './flags.ts';
-import { TenantOptions } from './tenant-options.ts';
+import { defaultTenantSettings } from './settings.ts';
+import { Flags } from '../server/flags.ts';
+import { TenantOptions } from './options.ts';
 
 const parsed = (...args: string[]): TenantOptions => {
   const flags = new Flags();

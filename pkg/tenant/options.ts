@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { isNegative, parseQuantity } from '../quantity/quantity.ts';
-import { defaultRatios, type AllocationRatios } from '../tenant/quota/keys.ts';
-import { defaultTenantSettings, podSecurityLevels, ratiosOf, type TenantSettings } from '../tenant/settings.ts';
-import { asMap, parseValues } from '../tenant/values.ts';
-import { integerValue, type Flags } from './flags.ts';
+import { defaultRatios, type AllocationRatios } from './quota/keys.ts';
+import { defaultTenantSettings, podSecurityLevels, ratiosOf, type TenantSettings } from './settings.ts';
+import { asMap, parseValues } from './values.ts';
+import { integerValue, type Flags } from '../server/flags.ts';
 
 /** The command line's settings of what tenants get. */
 export class TenantOptions {

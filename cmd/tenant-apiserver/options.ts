@@ -1,0 +1,30 @@
+import type { Flags } from '../../pkg/server/flags.ts';
+import { ServerOptions, type ServerConfig } from '../../pkg/server/options.ts';
+import { TenantOptions } from '../../pkg/tenant/options.ts';
+import type { TenantSettings } from '../../pkg/tenant/settings.ts';
+
+/** What the program runs with: the server's part, and that of each kind's loop. */
+export interface ProgramConfig extends ServerConfig {
+  readonly tenants: TenantSettings;
+}
+
+/** The program's settings, each with its default. */
+export class ProgramOptions {
+  readonly server = new ServerOptions();
+  readonly tenants = new TenantOptions();
+
+  addFlags(flags: Flags): void {
+    this.server.addFlags(flags);
+    this.tenants.addFlags(flags);
+  }
+
+  /** Every fault, without I/O. */
+  validate(): string[] {
+    return [...this.server.validate(), ...this.tenants.validate()];
+  }
+
+  /** Fills gaps and reads files; the network waits for the start. */
+  async complete(): Promise<ProgramConfig> {
+    return { ...(await this.server.complete()), tenants: await this.tenants.complete() };
+  }
+}
