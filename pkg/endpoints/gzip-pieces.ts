@@ -14,11 +14,12 @@ export interface GzipPiece {
   length: number;
 }
 
-export const deflatePiece = async (bytes: Buffer): Promise<GzipPiece> => ({
-  deflated: await deflate(bytes, { level: 1, finishFlush: constants.Z_FULL_FLUSH }),
-  crc: crc32(bytes),
-  length: bytes.length,
-});
+export const deflatePiece = async (bytes: Buffer): Promise<GzipPiece> => {
+  const deflated = await deflate(bytes, { level: 1, finishFlush: constants.Z_FULL_FLUSH });
+  const exact = Buffer.allocUnsafeSlow(deflated.length); // zlib's own is part of a larger one
+  deflated.copy(exact);
+  return { deflated: exact, crc: crc32(bytes), length: bytes.length };
+};
 
 const header = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 4, 255]);
 const finalBlock = [3, 0];

@@ -2,20 +2,27 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
 import { ageChangesAt, humanDuration } from './duration.ts';
-import { pageOf, renderPage } from './table-page.ts';
+import { renderAgain, renderRows } from './table-page.ts';
 import { renderRow, type RowTemplate } from './table.ts';
 
 const now = Date.UTC(2026, 0, 1);
+const text = fc.string({ unit: fc.constantFrom('a', '"', 'ö', '名', '😀') });
 const row: fc.Arbitrary<RowTemplate> = fc
   .array(fc.nat(10 * 365 * 24 * 3600), { maxLength: 3 })
-  .chain((ages) => fc.record({ since: fc.constant(ages.map((age) => now - age * 1000)), parts: fc.array(fc.string(), { minLength: ages.length + 1, maxLength: ages.length + 1 }) }));
+  .chain((ages) => fc.record({ since: fc.constant(ages.map((age) => now - age * 1000)), parts: fc.array(text, { minLength: ages.length + 1, maxLength: ages.length + 1 }) }));
+const passing = fc.array(fc.nat(3 * 365 * 24 * 3600 * 1000), { maxLength: 3 });
 
 describe('table page', () => {
-  it('is the rows one after another', () =>
+  it('is the rows one after another, also when it is rendered again and again', () =>
     fc.assert(
-      fc.property(fc.array(row), (rows) => {
-        const rendered = renderPage(pageOf(rows), new Date(now));
-        assert.equal(rendered.bytes.toString(), Buffer.from(rows.map((each) => `,${renderRow(each, new Date(now))}`).join('')).toString());
+      fc.property(fc.array(row), passing, (rows, times) => {
+        const expected = (at: number): string => rows.map((each) => `,${renderRow(each, new Date(at))}`).join('');
+        let page = renderRows(rows, now);
+        assert.equal(page.bytes.toString(), expected(now));
+        for (const time of times) {
+          page = renderAgain(page, now + time);
+          assert.equal(page.bytes.toString(), expected(now + time));
+        }
       }),
     ));
 

@@ -2,23 +2,55 @@ import type { CacheEntry } from './cache-entry.ts';
 
 /** Selections that a leaf keeps at the most: those asked for last. */
 const maxSelections = 4;
+/** What a leaf keeps besides its entries at the most, in sizes of their JSON. */
+const maxKeptShare = 1.25;
 
 export type Selects = (entry: CacheEntry) => boolean;
 
-/** Neighbouring entries, with what was made of all of them together. Immutable: a change makes another leaf. */
-export class Leaf {
-  readonly entries: readonly CacheEntry[];
-  readonly #forms = new Map<string, unknown>();
-  readonly #selections = new Map<string, Leaf>(); // in the order of use
+/** What was made of entries. */
+export interface Kept {
+  /** May grow as it is used. */
+  readonly byteLength: number;
+  /** Made anew at little more cost than that of sending it. */
+  readonly cheap?: boolean;
+}
 
-  constructor(entries: readonly CacheEntry[]) {
+/**
+ * Neighbouring entries, with what was made of all of them together: as much of it as fits, what was used last before other.
+ * Immutable: a change makes another leaf.
+ */
+export class Leaf implements Kept {
+  readonly entries: readonly CacheEntry[];
+  /** The leaf that this is a selection of; they share what may be kept. */
+  readonly #whole: Leaf | undefined;
+  readonly #forms = new Map<string, Kept>(); // in the order of use
+  readonly #selections = new Map<string, Leaf>(); // as well
+  #entriesLength: number | undefined;
+
+  constructor(entries: readonly CacheEntry[], whole?: Leaf) {
     this.entries = entries;
+    this.#whole = whole;
   }
 
-  /** What `make` makes of the entries, made once a form. */
-  derived<T>(form: string, make: (entries: readonly CacheEntry[]) => T): T {
-    if (!this.#forms.has(form)) this.#forms.set(form, make(this.entries));
-    return this.#forms.get(form) as T;
+  /** Of all that is kept besides the entries. */
+  get byteLength(): number {
+    let sum = 0;
+    for (const { byteLength } of this.#forms.values()) sum += byteLength;
+    for (const leaf of this.#selections.values()) if (leaf !== this) sum += leaf.byteLength;
+    return sum;
+  }
+
+  /** What `make` makes of the entries; made once a form, as long as there is room to keep it. */
+  derived<T extends Kept>(form: string, make: (entries: readonly CacheEntry[]) => T): T {
+    const kept = this.#forms.get(form) as T | undefined;
+    const made = kept ?? make(this.entries);
+    this.#forms.delete(form);
+    this.#forms.set(form, made);
+    if (!kept) {
+      this.#makeRoom();
+      if (this.#whole) this.#whole.#makeRoom();
+    }
+    return made;
   }
 
   /** The selected entries as a leaf of their own, which may be kept, with what is made of them, under the selection's name. */
@@ -27,11 +59,26 @@ export class Leaf {
     if (leaf) this.#selections.delete(selection);
     else {
       const entries = this.entries.filter(selects);
-      leaf = entries.length === this.entries.length ? this : new Leaf(entries);
+      leaf = entries.length === this.entries.length ? this : new Leaf(entries, this);
     }
     this.#selections.set(selection, leaf);
     if (this.#selections.size > maxSelections) this.#selections.delete(this.#selections.keys().next().value!);
     return leaf;
+  }
+
+  /** Lets go of what costs least to make anew, and of that what was not used for the longest time. One of each kind stays. */
+  #makeRoom(): void {
+    this.#entriesLength ??= this.entries.reduce((sum, { json }) => sum + json.length, 0);
+    let excess = this.byteLength - maxKeptShare * this.#entriesLength;
+    const drop = (from: Map<string, Kept>, may: (kept: Kept) => boolean): void => {
+      for (const [name, kept] of from) {
+        if (excess <= 0 || from.size === 1) return;
+        if (may(kept) && from.delete(name)) excess -= kept.byteLength;
+      }
+    };
+    drop(this.#selections, (leaf) => leaf !== this);
+    drop(this.#forms, ({ cheap }) => cheap === true);
+    drop(this.#forms, () => true);
   }
 }
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
 import { CacheEntry } from './cache-entry.ts';
+import type { Leaf, Run } from './leaf.ts';
 import { OrderedEntries } from './ordered-entries.ts';
 
 const entry = (key: string, version: number): CacheEntry => {
@@ -65,12 +66,37 @@ describe('OrderedEntries', () => {
   it('makes what is made of a leaf once, as long as the leaf stays', () => {
     const entries = new OrderedEntries(Array.from({ length: 300 }, (_, index) => entry(`a/x${1000 + index}`, 1)));
     let made = 0;
-    const all = (): string[] => entries.range(undefined).runs.map(({ leaf }) => leaf.derived('keys', (each) => ((made += 1), each.map((one) => one.key).join())));
+    const all = (): void => entries.range(undefined).runs.forEach(({ leaf }) => leaf.derived('keys', (each) => ((made += 1), Buffer.from(each.map((one) => one.key).join()))));
     all();
     assert.equal(made, 3);
     entries.set(entry('a/x1000', 2));
     all();
     assert.equal(made, 4);
+  });
+
+  it('keeps of what is made of a leaf what was used last, in proportion to the entries', () => {
+    const [{ leaf }] = new OrderedEntries(Array.from({ length: 100 }, (_, index) => entry(`a/x${1000 + index}`, index))).range(undefined).runs as [Run];
+    const size = leaf.entries.reduce((sum, { json }) => sum + json.length, 0);
+    const made: string[] = [];
+    const use = (of: Leaf, form: string, bytes: number): void => void of.derived(form, () => (made.push(form), Buffer.alloc(bytes)));
+    use(leaf, 'a', size);
+    use(leaf, 'b', size / 5);
+    use(leaf, 'a', size);
+    use(leaf, 'c', size / 5); // b goes
+    use(leaf, 'a', size);
+    use(leaf, 'b', size / 5); // c goes
+    use(leaf, 'huge', 2 * size); // all others go
+    use(leaf, 'huge', 2 * size);
+    assert.deepEqual(made.splice(0), ['a', 'b', 'c', 'b', 'huge']);
+    const odd = leaf.selected('odd', ({ version }) => version % 2 === 1);
+    use(odd, 'a', size / 2);
+    assert.ok(leaf.byteLength <= 2.5 * size, 'a selection and a form, each the only one, stay');
+    use(leaf, 'a', size / 2);
+    use(leaf.selected('odd', () => true), 'a', size / 2);
+    assert.deepEqual(made.splice(0), ['a', 'a'], 'beside what is small enough, a selection stays');
+    leaf.derived('cheap', () => ({ byteLength: size, cheap: true }));
+    use(leaf, 'a', size / 2);
+    assert.deepEqual(made, [], 'what is made anew at little cost goes before what was used earlier');
   });
 
   it('keeps the last selections of a leaf as leaves, until the leaf goes', () => {
