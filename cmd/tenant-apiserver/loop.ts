@@ -7,6 +7,8 @@ import { LeaderElection, type LeaderElectionOptions } from '../../pkg/controller
 import type { Log } from '../../pkg/controller/log.ts';
 import { leaseName } from '../../pkg/controller/permissions.ts';
 import { updateRoute } from '../../pkg/gateway/apply.ts';
+import { attachManager } from '../../pkg/gateway/attach.ts';
+import { attachController } from '../../pkg/gateway/attach-controller.ts';
 import { gatewayController } from '../../pkg/gateway/controller.ts';
 import { certificateInformer, managedSelector, namespaceInformer, routeInformer, tenantGatewayInformer } from '../../pkg/gateway/observe.ts';
 import { certificates, gateways, httpRoutes, issuers, type Certificate, type Gateway, type HttpRoute } from '../../pkg/gateway/types.ts';
@@ -113,6 +115,7 @@ const beginTerm = ({ client, tenants, gateways: tenantGateways, identity, log, s
       log,
       workers,
     }),
+    attachController({ caches: gatewayCaches, target: clientTarget(client, namespaces, attachManager), log, workers }),
     gatewayController({
       caches: gatewayCaches,
       targets: {

@@ -38,7 +38,7 @@ export interface ReplaceTarget extends Target {
   replace(object: KubeObject, change: object): Promise<void>;
 }
 
-export const clientTarget = (client: KubeClient, resource: RestResource): ReplaceTarget => {
+export const clientTarget = (client: KubeClient, resource: RestResource, manager = fieldManager): ReplaceTarget => {
   const pathOf = (namespace: string, name: string): string => `${collectionPath(resource, namespace)}/${name}`;
   return {
     get: (namespace, name) => client.json<KubeObject>({ path: pathOf(namespace, name) }),
@@ -46,7 +46,7 @@ export const clientTarget = (client: KubeClient, resource: RestResource): Replac
       client.json<KubeObject>({
         method: 'PATCH',
         path: pathOf(object.metadata.namespace ?? '', object.metadata.name!) + (subresource ? `/${subresource}` : ''),
-        query: { fieldManager, force: true },
+        query: { fieldManager: manager, force: true },
         contentType: 'application/apply-patch+yaml',
         body: object,
       }),
@@ -58,7 +58,7 @@ export const clientTarget = (client: KubeClient, resource: RestResource): Replac
       await client.json({
         method: 'PATCH',
         path: pathOf(namespace ?? '', name!),
-        query: { fieldManager },
+        query: { fieldManager: manager },
         contentType: 'application/merge-patch+json',
         body: { ...change, metadata: { resourceVersion } },
       });

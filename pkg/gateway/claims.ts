@@ -1,7 +1,7 @@
 import type { TenantGateway } from '../../api/gateway/v1alpha1/tenantgateway.ts';
 import type { KubeObject } from '../../api/meta/v1/types.ts';
 import { claimFault, normalHost } from './hostnames.ts';
-import { gatewayLabel, hostLabel, httpListener } from './names.ts';
+import { attachLabel, hostLabel, httpListener } from './names.ts';
 import { gatewayGroup, type HttpRoute, type ParentReference } from './types.ts';
 
 /** A host that a route wants served. */
@@ -57,7 +57,7 @@ export const resolveClaims = (gateway: TenantGateway, routes: readonly HttpRoute
   const pending: (Omit<Attachment, 'lost'> & { hosts: string[] })[] = [];
   for (const route of routes.toSorted(byPrecedence)) {
     const namespace = namespaceOf(route.metadata.namespace!);
-    if (!namespace || isSolver(route) || namespace.metadata.labels?.[gatewayLabel] !== gateway.metadata.namespace) continue;
+    if (!namespace || isSolver(route) || namespace.metadata.labels?.[attachLabel(gateway.metadata.namespace!)] === undefined) continue;
     const apex = apexOf(namespace, gateway);
     for (const parentRef of route.spec?.parentRefs ?? []) {
       if (gatewayOf(parentRef, route.metadata.namespace!) !== key || !wantsTls(parentRef)) continue;

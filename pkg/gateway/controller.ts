@@ -8,7 +8,7 @@ import type { EventRecorder } from '../controller/events.ts';
 import { keyOf, splitKey, type InformerHandlers } from '../controller/informer.ts';
 import type { Log } from '../controller/log.ts';
 import { carryOut, type GatewayTargets } from './apply.ts';
-import { controllerName, gatewayLabel, hostLabel } from './names.ts';
+import { controllerName, hostLabel, ownersOf } from './names.ts';
 import { gatewaysOf, observe, type GatewayCaches } from './observe.ts';
 import { plan } from './plan.ts';
 import { routeUpdates, type RouteUpdate } from './route-status.ts';
@@ -64,11 +64,10 @@ export const gatewayController = ({ caches, targets, updateRoute, events, log, w
   caches.tenantGateways.subscribe(onChange((gateway) => enqueue([keyOf(gateway)])));
   caches.routes.subscribe({ ...onChange((route) => enqueue(gatewaysOf(route)), routeMatters), onAvailability });
   const ofNamespace = ({ metadata: { name, labels } }: KubeObject): void => {
-    const owner = labels?.[gatewayLabel];
-    if (owner) enqueueAll(caches.tenantGateways.byIndex('namespace', owner));
+    for (const owner of ownersOf(labels)) enqueueAll(caches.tenantGateways.byIndex('namespace', owner));
     enqueueAll(caches.tenantGateways.byIndex('attached', name!));
   };
-  caches.namespaces.subscribe(onChange(ofNamespace, ({ metadata: { labels } }) => [labels?.[gatewayLabel], labels?.[hostLabel]]));
+  caches.namespaces.subscribe(onChange(ofNamespace, ({ metadata: { labels } }) => [ownersOf(labels), labels?.[hostLabel]]));
   // Somebody may have taken the owner off: then it is a matter for all gateways of the namespace.
   const ofOwner = (object: KubeObject): void => {
     const { namespace } = object.metadata;

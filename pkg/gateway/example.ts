@@ -15,7 +15,7 @@ export const exampleGateway = (spec: Partial<TenantGateway['spec']> = {}, metada
 export const exampleNamespace = (name: string, host?: string, gateway = 'tenant-acme'): KubeObject => ({
   apiVersion: 'v1',
   kind: 'Namespace',
-  metadata: { name, labels: { 'namespace.cozystack.io/gateway': gateway, ...(host !== undefined && { 'namespace.cozystack.io/host': host }) } },
+  metadata: { name, labels: { [`attach.gateway.cozystack.io/${gateway}`]: '', ...(host !== undefined && { 'namespace.cozystack.io/host': host }) } },
 });
 
 export const exampleNamespaces = [

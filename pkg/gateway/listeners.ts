@@ -2,7 +2,7 @@ import type { TenantGateway } from '../../api/gateway/v1alpha1/tenantgateway.ts'
 import type { KubeObject } from '../../api/meta/v1/types.ts';
 import type { Claims } from './claims.ts';
 import { isHost, normalHost } from './hostnames.ts';
-import { certManagerNamespace, childListener, gatewayLabel, hostCertificate, hostLabel, hostListener, httpListener, namesOf, passthroughListener } from './names.ts';
+import { attachLabel, certManagerNamespace, childListener, hostCertificate, hostLabel, hostListener, httpListener, namesOf, passthroughListener } from './names.ts';
 import { gatewayGroup, type Listener } from './types.ts';
 
 /** Gateway API's cap on `spec.listeners`. */
@@ -109,7 +109,7 @@ const httpOf = (namespace: string): Listener => ({
 
 /** The same kinds on every listener of port 443: Cilium merges them otherwise. */
 const tlsRoutes = (namespace: string, pinnedTo?: string): object => ({
-  namespaces: { from: 'Selector', selector: { matchLabels: { [gatewayLabel]: namespace, ...(pinnedTo && { 'kubernetes.io/metadata.name': pinnedTo }) } } },
+  namespaces: { from: 'Selector', selector: { matchLabels: { [attachLabel(namespace)]: '', ...(pinnedTo && { 'kubernetes.io/metadata.name': pinnedTo }) } } },
   kinds: [
     { group: gatewayGroup, kind: 'HTTPRoute' },
     { group: gatewayGroup, kind: 'TLSRoute' },

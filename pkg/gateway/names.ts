@@ -1,7 +1,16 @@
 import { createHash } from 'node:crypto';
 
+/** Names one gateway of a namespace, by its owner: for others to select on. Nothing here goes by it. */
 export const gatewayLabel = 'namespace.cozystack.io/gateway';
 export const hostLabel = 'namespace.cozystack.io/host';
+
+/** Before the owner's name, a key of its own for each gateway that a namespace's routes may attach to. */
+export const attachPrefix = 'attach.gateway.cozystack.io/';
+export const attachLabel = (owner: string): string => `${attachPrefix}${owner}`;
+
+/** Namespaces whose gateways a namespace's labels let its routes attach to. */
+export const ownersOf = (labels: Record<string, string> = {}): string[] =>
+  Object.keys(labels).flatMap((key) => (key.startsWith(attachPrefix) ? [key.slice(attachPrefix.length)] : []));
 
 /** Labels that Cozystack's own controller writes and others may select on. */
 export const compatibleManagedBy = { 'cozystack.io/managed-by': 'cozystack-controller' };

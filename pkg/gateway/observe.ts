@@ -2,8 +2,9 @@ import type { TenantGateway } from '../../api/gateway/v1alpha1/tenantgateway.ts'
 import type { KubeObject } from '../../api/meta/v1/types.ts';
 import { controllerOf, isManaged, managedByLabel, fieldManager, type RestResource } from '../controller/apply.ts';
 import type { Informer, InformerOptions } from '../controller/informer.ts';
+import { attachManager, listedBy } from './attach.ts';
 import { gatewayOf } from './claims.ts';
-import { controllerName, gatewayLabel, namesOf } from './names.ts';
+import { controllerName, namesOf, ownersOf } from './names.ts';
 import { admits, isOurs, type Observed } from './plan.ts';
 import { certificates, gateways, httpRoutes, issuers, type Certificate, type Gateway, type HttpRoute } from './types.ts';
 
@@ -24,12 +25,15 @@ export interface GatewayCaches {
 export const managedSelector = `${managedByLabel}=${fieldManager}`;
 
 export const tenantGatewayInformer: InformerOptions<TenantGateway> = {
-  indexes: { namespace: ({ metadata }) => [metadata.namespace!], attached: ({ spec }) => [...new Set(spec.attachedNamespaces ?? [])] },
+  indexes: { namespace: ({ metadata }) => [metadata.namespace!], attached: listedBy },
 };
 
 export const namespaceInformer: InformerOptions<KubeObject> = {
-  indexes: { gateway: ({ metadata }) => [metadata.labels?.[gatewayLabel] ?? ''].filter(Boolean) },
-  keep: (namespace) => withoutForeignFields(namespace),
+  indexes: { attach: ({ metadata }) => ownersOf(metadata.labels) },
+  keep: (namespace) => {
+    const managedFields = namespace.metadata.managedFields?.filter(({ manager }) => manager === fieldManager || manager === attachManager);
+    return { ...namespace, metadata: { ...namespace.metadata, managedFields } };
+  },
 };
 
 /** Only of what we made is it of interest who wrote which field. */
@@ -66,7 +70,7 @@ export const observe = (caches: GatewayCaches, gateway: TenantGateway): Observed
   const names = namesOf(name);
   return {
     gateway,
-    attached: caches.namespaces.byIndex('gateway', namespace).filter((object) => admits(object, namespace)),
+    attached: caches.namespaces.byIndex('attach', namespace).filter((object) => admits(object, namespace)),
     routes: caches.routes.byIndex('gateway', `${namespace}/${name}`).filter((route) => !isOurs(route, gateway)),
     live: {
       gateway: caches.gateways.get(namespace, names.gateway),

@@ -41,7 +41,7 @@ describe('plan for a gateway', () => {
         protocol: 'HTTPS',
         hostname: 'www.acme.example.org',
         tls: { mode: 'Terminate', certificateRefs: [{ name: names[0] }] },
-        allowedRoutes: { namespaces: { from: 'Selector', selector: { matchLabels: { 'namespace.cozystack.io/gateway': 'tenant-acme' } } }, kinds },
+        allowedRoutes: { namespaces: { from: 'Selector', selector: { matchLabels: { 'attach.gateway.cozystack.io/tenant-acme': '' } } }, kinds },
       },
     ]);
     assert.deepEqual(objects(actions, 'certificate')[0]!.spec, { secretName: names[0], dnsNames: ['www.acme.example.org'], issuerRef: { kind: 'Issuer', name: 'cozystack-gateway' } });
@@ -61,7 +61,7 @@ describe('plan for a gateway', () => {
   it('pins the listener of a contested host to the namespace that holds it', () => {
     const [, listener] = listenersIn(observedOf([exampleRoute('cozy-dashboard', 'a', ['x.acme.example.org']), exampleRoute('tenant-acme', 'b', ['x.acme.example.org'])]));
     const { namespaces } = listener!.allowedRoutes as { namespaces: { selector: { matchLabels: object } } };
-    assert.deepEqual(namespaces.selector.matchLabels, { 'namespace.cozystack.io/gateway': 'tenant-acme', 'kubernetes.io/metadata.name': 'cozy-dashboard' });
+    assert.deepEqual(namespaces.selector.matchLabels, { 'attach.gateway.cozystack.io/tenant-acme': '', 'kubernetes.io/metadata.name': 'cozy-dashboard' });
   });
 
   for (const { name, observed, does } of [

@@ -6,7 +6,7 @@ import { resolveClaims, type Attachment, type Claims } from './claims.ts';
 import { isHost, normalHost } from './hostnames.ts';
 import { issuerSpec } from './issuer.ts';
 import { listenersOf } from './listeners.ts';
-import { compatibleManagedBy, gatewayLabel, httpListener, namesOf } from './names.ts';
+import { attachLabel, compatibleManagedBy, httpListener, namesOf } from './names.ts';
 import { certificates, gatewayGroup, gateways, httpRoutes, issuers, type Certificate, type Gateway, type HttpRoute, type Listener } from './types.ts';
 
 /** What a TenantGateway makes. */
@@ -110,7 +110,7 @@ const hasForeignListeners = (live: Gateway, desired: readonly Listener[]): boole
 };
 
 /** Whether a namespace admits its routes to gateways in `owner`. */
-export const admits = (namespace: KubeObject, owner: string): boolean => namespace.metadata.labels?.[gatewayLabel] === owner;
+export const admits = (namespace: KubeObject, owner: string): boolean => namespace.metadata.labels?.[attachLabel(owner)] !== undefined;
 
 const specFault = (gateway: TenantGateway): string | undefined => {
   const { apex, certMode, wildcardSecretRef } = gateway.spec;

@@ -3,7 +3,7 @@ import type { Condition } from '../../api/meta/v1/types.ts';
 import type { RestResource } from '../controller/apply.ts';
 import { naming, toConditions, type Verdict } from '../controller/conditions.ts';
 import { listenerLimit } from './listeners.ts';
-import { gatewayLabel } from './names.ts';
+import { attachPrefix } from './names.ts';
 import type { Plan } from './plan.ts';
 import { gatewayGroup, type Certificate, type Gateway, type Listener } from './types.ts';
 
@@ -87,7 +87,7 @@ const service = ({ plan: { leftOut, unlabelled } }: Outlook): Verdict => {
   if (leftOut.length > 0)
     return no('ListenerLimitReached', `A Gateway has ${listenerLimit} listeners at most; not served: ${naming(leftOut, 50)}. Use certMode dns01, or another gateway`);
   if (unlabelled.length > 0)
-    return no('NamespacesNotAttached', `Namespaces of spec.attachedNamespaces lack the label ${gatewayLabel} of this gateway: ${naming(unlabelled)}`);
+    return no('NamespacesNotAttached', `Namespaces of spec.attachedNamespaces lack the label ${attachPrefix}… of this gateway: ${naming(unlabelled)}`);
   return { type, status: 'True', reason: 'AllPlaced', message: 'All that may be served has a listener' };
 };
 

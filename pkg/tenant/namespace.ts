@@ -1,5 +1,6 @@
 import type { KubeObject } from '../../api/meta/v1/types.ts';
 import { managedBy } from '../controller/apply.ts';
+import { attachLabel } from '../gateway/names.ts';
 import type { Inherited } from './inheritance.ts';
 import { gatewayName, lineageOf, tenantUidLabel } from './names.ts';
 import { ownedBy } from './part.ts';
@@ -23,6 +24,7 @@ export const namespaceFor = (name: string, uid: string, inherited: Inherited, { 
         'namespace.cozystack.io/etcd': etcd,
         'namespace.cozystack.io/ingress': ingress,
         'namespace.cozystack.io/gateway': gateway,
+        ...(gateway && { [attachLabel(gateway)]: '' }),
         'namespace.cozystack.io/monitoring': monitoring,
         'namespace.cozystack.io/seaweedfs': seaweedfs,
         'namespace.cozystack.io/host': host,

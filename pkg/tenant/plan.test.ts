@@ -130,6 +130,7 @@ describe('plan for a tenant', () => {
           'namespace.cozystack.io/etcd': '',
           'namespace.cozystack.io/ingress': '',
           'namespace.cozystack.io/gateway': 'tenant-root',
+          'attach.gateway.cozystack.io/tenant-root': '',
           'namespace.cozystack.io/monitoring': '',
           'namespace.cozystack.io/seaweedfs': '',
           'namespace.cozystack.io/host': 'acme.example.org',
