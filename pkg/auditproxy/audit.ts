@@ -19,8 +19,8 @@ export interface ProxyAuditOptions {
   onUnrecorded: (body: 'request' | 'response') => void;
 }
 
-/** The request as it is known when it came in. */
-export type ProxiedFacts = Pick<RequestFacts, 'auditId' | 'requestUri' | 'userAgent' | 'sourceAddresses'> & { user: UserInfo; info: RequestInfo };
+/** What an event tells besides of the request as it came in. */
+export type ProxiedFacts = Pick<RequestFacts, 'auditId' | 'requestUri' | 'userAgent' | 'sourceAddresses'>;
 
 /** The mark that the kube-apiserver, too, sets on events without their bodies. */
 const truncatedMark = 'audit.k8s.io/truncated';
@@ -34,12 +34,15 @@ export class ProxyAudit {
     this.#options = options;
   }
 
-  /** Undefined where the policy records nothing of the request. */
-  begin({ info, user, ...facts }: ProxiedFacts): Trail | undefined {
+  /**
+   * Undefined where the policy records nothing of the request.
+   * @param facts asked for where it does
+   */
+  begin(info: RequestInfo, user: UserInfo, facts: () => ProxiedFacts): Trail | undefined {
     const { evaluate, sink, clock } = this.#options;
     const audit = evaluate({ ...info, user });
     if (audit.level === 'None') return undefined;
-    const record = new AuditRecord({ ...facts, user, verb: info.verb, receivedAt: clock(), object: objectReference(info) }, audit, sink, clock);
+    const record = new AuditRecord({ ...facts(), user, verb: info.verb, receivedAt: clock(), object: objectReference(info) }, audit, sink, clock);
     void record.process('RequestReceived');
     return new Trail(record, info.verb, this.#options);
   }

@@ -1,5 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Http2ServerRequest, Http2ServerResponse, OutgoingHttpHeaders } from 'node:http2';
+import type { Http2ServerRequest, Http2ServerResponse, IncomingHttpHeaders } from 'node:http2';
+import { sendHead } from '../endpoints/send-head.ts';
+import { returnedHeaders } from './hop.ts';
 
 /** A request and its answer, over HTTP/1.1 or HTTP/2. */
 export type ClientRequest = IncomingMessage | Http2ServerRequest;
@@ -11,14 +13,17 @@ export const hasBody = (request: ClientRequest): boolean => {
   return request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0;
 };
 
-/** Sends the head of an answer at once. */
-export const beginAnswer = (response: ClientResponse, status: number, headers: OutgoingHttpHeaders): void => {
-  (response as ServerResponse).writeHead(status, headers); // HTTP/2's takes the same, and sends it at once
-  if (!('stream' in response)) response.flushHeaders();
+/** Sends the head of an answer at once. @param received the backend's, by which trailers are to be had of answers without a length, and where they are announced */
+export const beginAnswer = (response: ClientResponse, status: number, received: IncomingHttpHeaders): void => {
+  sendHead(response, status, returnedHeaders(received), received['content-length'] === undefined || received.trailer !== undefined);
+  if (!('stream' in response)) response.flushHeaders(); // over HTTP/2 it is on its way
 };
 
 /** @returns whether more may follow before the answer drains */
 export const writeAnswer = (response: ClientResponse, chunk: Buffer): boolean => (response as ServerResponse).write(chunk);
+
+/** Ends an answer, with its last piece where that is still to be sent: one frame over HTTP/2 then. */
+export const endAnswer = (response: ClientResponse, last: Buffer | undefined): void => void (response as ServerResponse).end(last);
 
 /** Ends an answer that cannot be completed, so that the client takes it for what it is. */
 export const cutOff = (response: ClientResponse): void => {

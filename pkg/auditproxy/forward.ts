@@ -1,8 +1,9 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http2';
+import type { Deadlines } from '../endpoints/deadlines.ts';
 import { ConnectionError, type Exchange, type RequestBody, type ResponseSink } from '../kube/transport.ts';
 import type { Trail } from './audit.ts';
 import type { Backend } from './backend.ts';
-import { beginAnswer, ClientGone, cutOff, hasBody, readWhole, writeAnswer, type ClientRequest, type ClientResponse } from './exchange.ts';
+import { beginAnswer, ClientGone, cutOff, endAnswer, hasBody, readWhole, writeAnswer, type ClientRequest, type ClientResponse } from './exchange.ts';
 import { BackendTimeout, stopping } from './failures.ts';
 import { returnedHeaders } from './hop.ts';
 
@@ -14,6 +15,7 @@ export interface Forwarding {
   trail: Trail | undefined;
   /** Milliseconds until the answer has to begin. */
   timeoutMs: number;
+  deadlines: Deadlines;
   /** Of requests that end only when somebody ends them: completes the answer as it is. */
   ending: AbortSignal | undefined;
 }
@@ -58,15 +60,18 @@ const bodyOf = async ({ request, headers, trail }: Forwarding): Promise<RequestB
   };
 };
 
-const attempt = (backend: Backend, { request, response, headers, trail, timeoutMs, ending }: Forwarding, body: RequestBody | undefined): Promise<void> =>
+const attempt = (backend: Backend, { request, response, headers, trail, timeoutMs, deadlines, ending }: Forwarding, body: RequestBody | undefined): Promise<void> =>
   new Promise((resolve, reject) => {
     let exchange: Exchange | undefined;
     let over = false;
     let begun = false;
-    const timer = setTimeout(() => fail(new BackendTimeout(`the backend did not answer within ${timeoutMs / 1000} s`)), timeoutMs);
+    /** Bytes of the body that are still to come; NaN where its length is not stated. */
+    let left = NaN;
+    let last: Buffer | undefined;
+    const deadline = deadlines.after(timeoutMs, () => fail(new BackendTimeout(`the backend did not answer within ${timeoutMs / 1000} s`)));
     const settle = (): void => {
       over = true;
-      clearTimeout(timer);
+      deadline.cancel();
       response.off('close', abandon);
       response.off('drain', resume);
       ending?.removeEventListener('abort', complete);
@@ -85,6 +90,14 @@ const attempt = (backend: Backend, { request, response, headers, trail, timeoutM
       cutOff(response);
       resolve();
     };
+    /** The end comes with the last piece nearly always, and goes on with it; where it does not, nobody waits for it. */
+    const hold = (chunk: Buffer): void => {
+      last = chunk;
+      setImmediate(() => {
+        if (!over) writeAnswer(response, chunk);
+        last = undefined;
+      });
+    };
     const complete = (): void => {
       if (!begun) return fail(stopping());
       settle();
@@ -96,14 +109,17 @@ const attempt = (backend: Backend, { request, response, headers, trail, timeoutM
       informational: (status, received) => passInformational(response, status, received),
       head: (status, received) => {
         if (over) return;
-        clearTimeout(timer);
+        deadline.cancel();
         begun = true;
         trail?.head(status, received);
-        beginAnswer(response, status, returnedHeaders(received));
+        left = Number(received['content-length']);
+        beginAnswer(response, status, received);
       },
       data: (chunk) => {
         if (over) return;
         trail?.responseBody?.add(chunk);
+        left -= chunk.length;
+        if (left === 0) return hold(chunk);
         if (!writeAnswer(response, chunk)) exchange?.pause();
       },
       trailers: (received) => {
@@ -112,7 +128,7 @@ const attempt = (backend: Backend, { request, response, headers, trail, timeoutM
       end: () => {
         if (over) return;
         settle();
-        response.end();
+        endAnswer(response, last);
         resolve();
       },
       fail,

@@ -84,6 +84,31 @@ describe('proxyHandler', () => {
       const { status, headers, trailers, text } = await proxy.ask({ ':path': '/apis' });
       assert.deepEqual([status, headers.warning, headers['audit-id'], trailers['x-sum'], text], [201, '299 - "a", 299 - "b"', 'x', '7', 'body']);
     });
+    it('trailers of an answer with a length, where they are announced', async () => {
+      proxy.answer = (_request, response) => {
+        response.writeHead(200, { 'content-length': 4, trailer: 'x-sum' });
+        response.addTrailers({ 'x-sum': '7' });
+        response.end('body');
+      };
+      const { trailers, text, complete } = await proxy.ask({ ':path': '/apis' });
+      assert.deepEqual([trailers['x-sum'], text, complete], ['7', 'body', true]);
+    });
+    it('the last piece of an answer before its end, where that is late', async () => {
+      let end = (): void => undefined;
+      proxy.answer = (_request, response) => {
+        response.writeHead(200, { 'content-length': 4 });
+        response.write('bo');
+        response.write('dy');
+        end = () => void response.end();
+      };
+      const stream = proxy.open({ ':path': '/apis' });
+      let text = '';
+      stream.on('data', (chunk: Buffer) => (text += chunk.toString()));
+      await eventually('the body is there', () => text === 'body');
+      end();
+      await once(stream, 'close');
+      assert.deepEqual([text, stream.rstCode], ['body', 0]);
+    });
     it('events of a watch as they come, and the end of the reader', async () => {
       const { promise: gone, resolve } = Promise.withResolvers<void>();
       let write: (text: string) => void = () => undefined;

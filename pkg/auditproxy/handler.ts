@@ -7,6 +7,7 @@ import { textOf } from '../authentication/headers.ts';
 import type { UserInfo } from '../authentication/user.ts';
 import type { Log } from '../controller/log.ts';
 import { contextOf } from '../endpoints/context.ts';
+import { Deadlines } from '../endpoints/deadlines.ts';
 import { requestInfoOf, type RequestInfo } from '../endpoints/request-info.ts';
 import { sendStatus, statusOfError } from '../endpoints/respond.ts';
 import { StatusError } from '../kube/status-error.ts';
@@ -38,33 +39,34 @@ export interface HandlerOptions {
 type Handler = (request: ClientRequest, response: ClientResponse) => void;
 
 /** Passes each request that the front vouches for to the backend, in the name of its user. */
-export const proxyHandler = (options: HandlerOptions): Handler => (request, response) => {
-  request.on('error', () => undefined); // that it is over is told by the answer's end
-  serve(options, request, response).catch((error: unknown) => {
-    answerError(options, request, response, error);
-  });
+export const proxyHandler = (options: HandlerOptions): Handler => {
+  const deadlines = new Deadlines();
+  return (request, response) => {
+    request.on('error', () => undefined); // that it is over is told by the answer's end
+    serve(options, deadlines, request, response).catch((error: unknown) => {
+      answerError(options, request, response, error);
+    });
+  };
 };
 
-const serve = async (options: HandlerOptions, request: ClientRequest, response: ClientResponse): Promise<void> => {
+const serve = async (options: HandlerOptions, deadlines: Deadlines, request: ClientRequest, response: ClientResponse): Promise<void> => {
   const { trust, audit } = options;
   const user = await trust.userOf(request);
   const info = requestInfo(request);
   const auditId = auditIdOf(request);
-  const trail = audit.begin({
-    info,
-    user,
+  const trail = audit.begin(info, user, () => ({
     auditId,
     requestUri: textOf(request.url ?? ''),
     userAgent: request.headers['user-agent'] ?? '',
     sourceAddresses: sourceAddresses(request.rawHeaders, request.socket.remoteAddress),
-  });
+  }));
   const headers = backendHeaders(options, request, user, auditId);
   const head = contextOf(response as Response).upgradeHead;
   const long = head !== undefined || info.verb === 'watch';
   const ended = observed(options, info, response, long);
   const passed = { headers, trail, timeoutMs: options.timeoutMs };
   try {
-    if (head === undefined) await forward(options.backend, { ...passed, request, response, ending: long ? options.stopping : undefined });
+    if (head === undefined) await forward(options.backend, { ...passed, request, response, deadlines, ending: long ? options.stopping : undefined });
     else await passUpgrade(options.backend, { ...passed, request: request as IncomingMessage, response: response as ServerResponse, head, ending: options.stopping });
   } catch (error) {
     const failure = failureOf(error);

@@ -5,7 +5,7 @@ import type { HeaderSelection } from '../authentication/headers.ts';
 const connectionHeaders = new Set(['connection', 'keep-alive', 'proxy-connection', 'te', 'trailer', 'transfer-encoding', 'upgrade', 'http2-settings', 'proxy-authenticate', 'proxy-authorization', 'expect']);
 
 /** How the caller proved itself to the front, or claims to be somebody: never for the backend. */
-const callerNames = new Set(['authorization']);
+const callerNames = ['authorization'];
 const callerPrefixes = ['impersonate-', 'x-remote-'];
 
 /** Headers that may be there once; of more than one the first counts, as for Go. */
@@ -24,12 +24,13 @@ const noHeaders = (): OutgoingHttpHeaders => Object.create(null) as OutgoingHttp
  */
 export const forwardedHeaders = (rawHeaders: readonly string[], identityHeaders: HeaderSelection): OutgoingHttpHeaders => {
   const headers = noHeaders();
+  const callers = callersBy(identityHeaders);
   let named: Set<string> | undefined;
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
     const name = rawHeaders[at]!.toLowerCase();
     const value = rawHeaders[at + 1]!;
     if (name === 'connection') named = new Set([...(named ?? []), ...namesIn(value)]);
-    if (name.startsWith(':') || name === 'host' || connectionHeaders.has(name) || isCallers(name, identityHeaders)) continue;
+    if (name.startsWith(':') || name === 'host' || connectionHeaders.has(name) || isCallers(name, callers)) continue;
     const present = headers[name];
     if (present === undefined) headers[name] = value;
     else if (single.has(name)) continue;
@@ -40,18 +41,33 @@ export const forwardedHeaders = (rawHeaders: readonly string[], identityHeaders:
   return headers;
 };
 
-const isCallers = (name: string, { names, prefixes }: HeaderSelection): boolean =>
-  callerNames.has(name) ||
-  callerPrefixes.some((prefix) => name.startsWith(prefix)) ||
-  names.some((other) => other.toLowerCase() === name) ||
-  prefixes.some((prefix) => name.startsWith(prefix.toLowerCase()));
+/** Names and beginnings of names, in lower case. */
+interface Callers {
+  names: ReadonlySet<string>;
+  prefixes: readonly string[];
+}
+
+/** By what the ConfigMap says, which is one object until it changes. */
+const known = new WeakMap<HeaderSelection, Callers>();
+
+const callersBy = (selection: HeaderSelection): Callers => {
+  let callers = known.get(selection);
+  if (!callers) {
+    const lower = (text: string): string => text.toLowerCase();
+    callers = { names: new Set([...callerNames, ...selection.names.map(lower)]), prefixes: [...callerPrefixes, ...selection.prefixes.map(lower)] };
+    known.set(selection, callers);
+  }
+  return callers;
+};
+
+const isCallers = (name: string, { names, prefixes }: Callers): boolean => names.has(name) || prefixes.some((prefix) => name.startsWith(prefix));
 
 /** What of an answer's headers goes on to the client. */
 export const returnedHeaders = (headers: IncomingHttpHeaders): OutgoingHttpHeaders => {
-  const named = typeof headers.connection === 'string' ? namesIn(headers.connection) : [];
+  const named = typeof headers.connection === 'string' ? namesIn(headers.connection) : undefined;
   const returned = noHeaders();
-  for (const [name, value] of Object.entries(headers)) {
-    if (!name.startsWith(':') && !connectionHeaders.has(name) && !named.includes(name)) returned[name] = value;
+  for (const name in headers) {
+    if (!name.startsWith(':') && !connectionHeaders.has(name) && !named?.includes(name)) returned[name] = headers[name];
   }
   return returned;
 };

@@ -60,11 +60,19 @@ export const requestHeaderAuthenticator = (config: () => RequestHeaderConfig | u
   };
 };
 
-/** The headers in which such a configuration carries identities. */
-export const identityHeadersOf = (config: RequestHeaderConfig | undefined): HeaderSelection => ({
-  names: config ? [...config.usernameHeaders, ...config.uidHeaders, ...config.groupHeaders] : [],
-  prefixes: config?.extraHeaderPrefixes ?? [],
-});
+const selections = new WeakMap<RequestHeaderConfig, HeaderSelection>();
+const noHeaders: HeaderSelection = { names: [], prefixes: [] };
+
+/** The headers in which such a configuration carries identities; the same object for each request, since it is asked for by each. */
+export const identityHeadersOf = (config: RequestHeaderConfig | undefined): HeaderSelection => {
+  if (!config) return noHeaders;
+  let selection = selections.get(config);
+  if (!selection) {
+    selection = { names: [...config.usernameHeaders, ...config.uidHeaders, ...config.groupHeaders], prefixes: config.extraHeaderPrefixes };
+    selections.set(config, selection);
+  }
+  return selection;
+};
 
 const firstOf = (rawHeaders: readonly string[], names: readonly string[]): string => {
   for (const name of names) {

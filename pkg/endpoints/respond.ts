@@ -5,6 +5,7 @@ import { StatusError } from '../kube/status-error.ts';
 import { contextOf } from './context.ts';
 import { negotiate, plainOffer, type MediaType, type OutputFormat } from './negotiation.ts';
 import { encodeProtobuf } from './protobuf.ts';
+import { sendHead } from './send-head.ts';
 
 /** Longest text that goes into Warning headers, all together: clients cut headers off beyond some size. */
 const maxWarningBytes = 4096;
@@ -15,7 +16,7 @@ export const writeHead = (response: Response, code: number, headers: Record<stri
   context.audit?.responseCode(code);
   const warnings = warningHeaders(context.warnings);
   if (warnings.length > 0) response.setHeader('warning', warnings);
-  response.writeHead(code, headers);
+  sendHead(response, code, headers);
 };
 
 /** `299 - "text"` a warning (RFC 9111 5.5, KEP-1693), cut where they get too long. */
