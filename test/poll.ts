@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 
 export interface PollOptions {
-  /** 30 s if left out. */
+  /** 60 s if left out. */
   withinMs?: number;
   /** 100 ms if left out. */
   everyMs?: number;
@@ -11,7 +11,7 @@ export interface PollOptions {
  * Calls `probe` until it gives something other than undefined or false, and returns that. Throws once the time is up,
  * with what was waited for and the last error of the probe, if it threw.
  */
-export const eventually = async <T>(what: string, probe: () => Promise<T | undefined | false> | T | undefined | false, { withinMs = 30_000, everyMs = 100 }: PollOptions = {}): Promise<T> => {
+export const eventually = async <T>(what: string, probe: () => Promise<T | undefined | false> | T | undefined | false, { withinMs = 60_000, everyMs = 100 }: PollOptions = {}): Promise<T> => {
   const deadline = performance.now() + withinMs;
   let cause: unknown;
   for (;;) {

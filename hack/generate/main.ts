@@ -9,7 +9,7 @@ import { recordCrds, type GeneratedFile } from './record-crds.ts';
 const root = path.resolve(import.meta.dirname, '../..');
 
 /** Every file of the repository that is generated, or holds something generated. */
-export const generatedFiles = async (): Promise<GeneratedFile[]> => [...schemas(), ...recordCrds(), tenantRoles(), ...(await pagesWithFlags()), await pageWithProxyOptions()];
+const generatedFiles = async (): Promise<GeneratedFile[]> => [...schemas(), ...recordCrds(), tenantRoles(), ...(await pagesWithFlags()), await pageWithProxyOptions()];
 
 /** The paths of generated files that are missing or not what they would be if they were made now. */
 export const staleFiles = async (): Promise<string[]> => {

@@ -12,7 +12,7 @@ export interface ResourceQuota extends KubeObject {
 export type Charged = Pick<AdmissionAttributes, 'resource' | 'name'> & { kind: Pick<GroupVersionKind, 'group'> };
 
 /** What a quota calls the number of objects of a resource. */
-export const countedName = ({ resource, kind: { group } }: Omit<Charged, 'name'>): string => `count/${resource}.${group}`;
+const countedName = ({ resource, kind: { group } }: Omit<Charged, 'name'>): string => `count/${resource}.${group}`;
 
 /**
  * The quota with one more of the resource in use, or undefined where it says nothing of it.

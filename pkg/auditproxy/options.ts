@@ -8,7 +8,7 @@ import { defaultPolicy } from './default-policy.ts';
 import { extrasModes, type ExtrasMode, type Projection } from './identity.ts';
 import { apiServiceNames, backendCaSecretName } from './permissions.ts';
 
-export const tlsModes = ['self-signed', 'cert-manager', 'existing-secret'] as const;
+const tlsModes = ['self-signed', 'cert-manager', 'existing-secret'] as const;
 export type TlsMode = (typeof tlsModes)[number];
 
 /** What the proxy runs with. */

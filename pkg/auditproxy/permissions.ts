@@ -4,14 +4,14 @@ import type { PolicyRule } from '../controller/permissions.ts';
 export const apiServiceNames = ['v1alpha1.apps.cozystack.io', 'v1alpha1.gateway.cozystack.io'] as const;
 
 /** Name of the Secret with the proxy's own serving certificate, in mode self-signed. */
-export const proxySecretName = 'audit-proxy-serving';
+const proxySecretName = 'audit-proxy-serving';
 
 /** Name of the Secret whose ca.crt signed the certificate of tenant-apiserver. */
 export const backendCaSecretName = 'tenant-apiserver-serving';
 
 /** Whom the front is when it asks on its own account: for availability, discovery and OpenAPI. */
-export const frontUsers = ['system:kube-aggregator', 'system:aggregator'] as const;
-export const frontGroups = ['system:masters'] as const;
+const frontUsers = ['system:kube-aggregator', 'system:aggregator'] as const;
+const frontGroups = ['system:masters'] as const;
 
 const impersonate = ['impersonate'] as const;
 

@@ -11,8 +11,8 @@ export interface DelegationConfig {
   clientCertificate?: TrustAnchors;
 }
 
-export const configMapNamespace = 'kube-system';
-export const configMapName = 'extension-apiserver-authentication';
+const configMapNamespace = 'kube-system';
+const configMapName = 'extension-apiserver-authentication';
 
 const configMap = `ConfigMap ${configMapNamespace}/${configMapName}`;
 

@@ -16,8 +16,8 @@ export interface DelegatedAuthorizationOptions {
   submit?: SubmitReview;
 }
 
-export const defaultAlwaysAllowPaths = ['/healthz', '/readyz', '/livez'] as const;
-export const defaultAlwaysAllowGroups = ['system:masters'] as const;
+const defaultAlwaysAllowPaths = ['/healthz', '/readyz', '/livez'] as const;
+const defaultAlwaysAllowGroups = ['system:masters'] as const;
 
 export interface DelegatedAuthorization {
   authorizer: Authorizer;

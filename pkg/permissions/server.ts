@@ -2,7 +2,7 @@ import { tenantGatewayRecords, tenantRecords } from '../../api/records/v1alpha1/
 import type { PolicyRule } from '../controller/permissions.ts';
 
 /** Name of the Secret with the serving certificate that the replicas share. */
-export const servingSecretName = 'tenant-apiserver-serving';
+const servingSecretName = 'tenant-apiserver-serving';
 
 const records = [tenantRecords, tenantGatewayRecords];
 const { group } = tenantRecords;

@@ -3,7 +3,7 @@ import type { KubeClient } from '../kube/client.ts';
 import { hasCode } from '../kube/status-error.ts';
 
 /** The label by which a CRD's registration owns an APIService, and reverts any change of it within a second. */
-export const automanagedLabel = 'kube-aggregator.kubernetes.io/automanaged';
+const automanagedLabel = 'kube-aggregator.kubernetes.io/automanaged';
 
 interface ApiService extends KubeObject {
   spec: { service?: { namespace?: string; name?: string }; caBundle?: string };
@@ -17,7 +17,7 @@ export interface ApiServicesOptions {
 }
 
 /** What is wrong with an APIService, in words that say what to do; undefined where nothing is. */
-export const apiServiceFault = (name: string, apiService: ApiService | undefined, service: ApiServicesOptions['service']): string | undefined => {
+const apiServiceFault = (name: string, apiService: ApiService | undefined, service: ApiServicesOptions['service']): string | undefined => {
   if (!apiService) return `APIService ${name} does not exist: apply the manifests of tenant-apiserver`;
   if (apiService.metadata.labels?.[automanagedLabel] !== undefined) {
     const group = name.slice(name.indexOf('.') + 1);

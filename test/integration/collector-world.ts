@@ -5,6 +5,9 @@ import { eventually } from '../poll.ts';
 import { clientsOf, create, find, patch, tenantNamed, tenantPath, tenantRecordPath, Watch, type Clients } from './client.ts';
 import { makeNamespace, ownCluster, type Cluster } from './cluster.ts';
 
+/** How long the collector may take: it looks every 30 s for kinds that are new, as ours are where a cluster has just begun. */
+export const collectorPatience = { withinMs: 90_000 };
+
 /** A cluster whose garbage collector is watched: Tenants, and ConfigMaps of the same names that they own. */
 export class CollectorWorld {
   readonly cluster: Cluster;
@@ -14,7 +17,9 @@ export class CollectorWorld {
 
   static async start(): Promise<CollectorWorld> {
     const cluster = await ownCluster();
-    return new CollectorWorld(cluster, await clientsOf(cluster), await makeNamespace(cluster, 'gc'));
+    const world = new CollectorWorld(cluster, await clientsOf(cluster), await makeNamespace(cluster, 'gc'));
+    await world.collectorIsCurrent();
+    return world;
   }
 
   private constructor(cluster: Cluster, clients: Clients, namespace: string) {
@@ -55,7 +60,7 @@ export class CollectorWorld {
     const name = `probe${(this.#probes += 1)}`;
     await eventually('a pair can be made', () => this.pair(name).then(() => true));
     await eventually('the probe can be deleted', () => this.deleteTenant(name, 'Background').then(() => true));
-    await eventually('the collector works', this.isGone(this.configMapPath(name)), { withinMs: 90_000 });
+    await eventually('the collector works', this.isGone(this.configMapPath(name)), collectorPatience);
   }
 
   /** Changes a Tenant all the time, and fails where anybody else writes to it or to the ConfigMap that it owns. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { KubeObject, KubeList } from '../../api/meta/v1/types.ts';
 import { eventually } from '../poll.ts';
+import { collectorPatience } from './collector-world.ts';
 import { makeNamespace, ownCluster, type Cluster } from './cluster.ts';
 import { clientsOf, create, find, patch, tenantNamed, tenantPath, tenantRecordPath, Watch, type Clients } from './client.ts';
 
@@ -66,7 +67,7 @@ describe('a record that does not fit its schema', () => {
     const gone = await create(clients.front, tenantPath(namespace), tenantNamed(name));
     await create(clients.front, configMapPath(), { metadata: { name, ownerReferences: [ownerReference(gone)] } });
     await clients.front.json({ method: 'DELETE', path: tenantPath(namespace, name) });
-    await eventually('the collector works', async () => (await find(clients.front, configMapPath(name))) === undefined, { withinMs: 90_000 });
+    await eventually('the collector works', async () => (await find(clients.front, configMapPath(name))) === undefined, collectorPatience);
   };
 
   for (const { what, fields } of [

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { eventually } from '../poll.ts';
 import { makeNamespace } from './cluster.ts';
+import { collectorPatience } from './collector-world.ts';
 import { sharedTwin, type Twin } from './twin.ts';
 
 const resource = 'tenants.apps.cozystack.io';
@@ -86,7 +87,8 @@ describe('kubectl watches, waits and deletes', () => {
     { cascade: 'background', stays: false },
     { cascade: 'orphan', stays: true },
   ]) {
-    it(`delete --cascade=${cascade}: what the tenant owns ${stays ? 'stays, without owner' : 'goes'}`, async () => {
+    it(`delete --cascade=${cascade}: what the tenant owns ${stays ? 'stays, without owner' : 'goes'}`, async function () {
+      this.timeout(240_000);
       const { kubectl } = twin.cluster;
       await create(cascade);
       const owned = async (of: string, version: string): Promise<string> => {
@@ -97,10 +99,10 @@ describe('kubectl watches, waits and deletes', () => {
         return name;
       };
       const configMaps = [await owned(resource, 'apps.cozystack.io/v1alpha1'), await owned(twinResource, 'apps.twinned.test/v1alpha1')];
-      await twin.sameOutput(['delete', resource, cascade, `--cascade=${cascade}`, '-n', namespace, '--timeout=40s']);
+      await twin.sameOutput(['delete', resource, cascade, `--cascade=${cascade}`, '-n', namespace, '--timeout=90s']);
       assert.equal(await there(resource, cascade), false);
       for (const name of configMaps) {
-        if (!stays) await eventually(`configmap ${name} is gone`, async () => !(await there('configmap', name)));
+        if (!stays) await eventually(`configmap ${name} is gone`, async () => !(await there('configmap', name)), collectorPatience);
         else assert.equal(await kubectl.run(['get', 'configmap', name, '-n', namespace, '-o', 'jsonpath={.metadata.ownerReferences}']), '');
       }
     });

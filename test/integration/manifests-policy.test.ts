@@ -3,6 +3,7 @@ import type { Answer } from '../../hack/controlplane/request.ts';
 import type { ControlPlane } from '../../hack/controlplane/controlplane.ts';
 import { applyManifests } from '../../hack/manifests/apply.ts';
 import { eventually } from '../poll.ts';
+import { collectorPatience } from './collector-world.ts';
 import { ownControlPlane } from './shared.ts';
 
 const users = {
@@ -123,7 +124,8 @@ describe('policy for records', function () {
 
   // In a suite of its own, since a suite's own tests run before those of its suites.
   describe('with the controllers at work', () => {
-    it('lets the real garbage collector delete and orphan records', async () => {
+    it('lets the real garbage collector delete and orphan records', async function () {
+      this.timeout(300_000);
       const path = '/api/v1/namespaces/records/configmaps';
       for (const { name, propagationPolicy, isDone } of [
         { name: 'taken-along', propagationPolicy: 'Background', isDone: isGone },
@@ -133,8 +135,8 @@ describe('policy for records', function () {
         const { metadata } = await create(path, { metadata: { name } });
         const owned = await created('tenantrecords', { finalizers: [], ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name, uid: metadata.uid, blockOwnerDeletion: true }] });
         await as('administrator', 'DELETE', `${path}/${name}`, { propagationPolicy });
-        await eventually(`${propagationPolicy} deletion`, () => isDone(owned));
-        await eventually('the owner is gone', () => isGone(`${path}/${name}`));
+        await eventually(`${propagationPolicy} deletion`, () => isDone(owned), collectorPatience);
+        await eventually('the owner is gone', () => isGone(`${path}/${name}`), collectorPatience);
       }
     });
 

@@ -68,7 +68,7 @@ export const startWorld = async ({ direct, proxy, floor, profileDirectory }: Ben
   };
 };
 
-export const closedAtEnd = (client: KubeClient): KubeClient => {
+const closedAtEnd = (client: KubeClient): KubeClient => {
   atEnd(() => client.close());
   return client;
 };

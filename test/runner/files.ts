@@ -35,7 +35,7 @@ export const parseRunnerOptions = (args: string[]): RunnerOptions => {
     options: {
       grep: { type: 'string', short: 'g' },
       files: { type: 'string', multiple: true },
-      timeout: { type: 'string', default: '60000' },
+      timeout: { type: 'string', default: '120000' },
       'total-timeout': { type: 'string', default: String(30 * 60_000) },
       grace: { type: 'string', default: '5000' },
       // These files wait more than they compute; a control plane of each lane takes about 1 GB of memory.

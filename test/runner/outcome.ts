@@ -102,7 +102,7 @@ export class Outcome {
 }
 
 /** The error with its causes, without the frames of Node and mocha. */
-export const describeError = (error: unknown): string => {
+const describeError = (error: unknown): string => {
   const text = error instanceof Error ? inspect(withoutNoise(error), { depth: 4, breakLength: 120 }) : `thrown: ${inspect(error)}`;
   return text.split('\n').filter((line) => !/^\s+at .*(node:internal|node_modules\/mocha\/)/.test(line)).join('\n');
 };

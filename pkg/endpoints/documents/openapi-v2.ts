@@ -33,7 +33,7 @@ export const openApiV2Documents = (resources: readonly ServedResource[], product
 };
 
 /** The same operations and schemas as in v3, without what Swagger 2.0 cannot say. */
-export const openApiV2 = (resources: readonly ServedResource[], productVersion: string): Swagger => {
+const openApiV2 = (resources: readonly ServedResource[], productVersion: string): Swagger => {
   const { info, paths, components } = openApiV3(resources, productVersion);
   return {
     swagger: '2.0',

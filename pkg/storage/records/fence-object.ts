@@ -8,7 +8,7 @@ import { resourcePath, type ResourceNames } from '../names.ts';
 /** Name of the fence among the records of the server's own namespace; admission keeps it from clients. */
 export const fenceName = 'fence.records.cozystack.io';
 const valueAnnotation = 'records.cozystack.io/fence';
-export const fenceFieldManager = 'tenant-apiserver-fence';
+const fenceFieldManager = 'tenant-apiserver-fence';
 
 /** How long the host may take to answer a fence. Who cannot wait so long gives up sooner. */
 export const fenceTimeoutMs = 10_000;

@@ -2,8 +2,8 @@ import { part, type Part, type PartContext } from '../part.ts';
 import { quotasOf } from './budget.ts';
 import { hardOf, keyFault, quantityFault, type AllocationRatios } from './keys.ts';
 
-export const quotaName = 'tenant-quota';
-export const limitRangeName = 'tenant-range-limits';
+const quotaName = 'tenant-quota';
+const limitRangeName = 'tenant-range-limits';
 
 /** What a container has that says nothing of it: under a quota, one that has no limits would be refused. */
 const containerDefaults = {

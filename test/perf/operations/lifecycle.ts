@@ -4,7 +4,7 @@ import type { AggregatedServer, HeapUsage } from '../servers.ts';
 import { pathOf, succeed, type Subject } from '../subject.ts';
 import { Watchers } from './watches.ts';
 
-export const memoryWatchers = 100;
+const memoryWatchers = 100;
 
 /** Memory of the serving process with watchers open; `heap` where it can tell. */
 export const measureMemory = async (name: string, subject: Subject, objects: number, heap?: () => Promise<HeapUsage>): Promise<Measurement> => {
