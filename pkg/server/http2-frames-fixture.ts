@@ -4,7 +4,7 @@ import { once } from 'node:events';
 /** HTTP/2 as bytes (RFC 9113), for peers that do what no client library does. */
 export const frameType = { data: 0, headers: 1, priority: 2, rstStream: 3, settings: 4, ping: 6, goaway: 7, windowUpdate: 8, continuation: 9 } as const;
 export const endStream = 0x1;
-const endHeaders = 0x4;
+export const endHeaders = 0x4;
 const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
 
 export const frame = (type: number, flags: number, stream: number, payload: Buffer = Buffer.alloc(0)): Buffer => {
