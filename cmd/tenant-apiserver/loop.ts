@@ -10,7 +10,9 @@ import { updateRoute } from '../../pkg/gateway/apply.ts';
 import { attachManager } from '../../pkg/gateway/attach.ts';
 import { attachController } from '../../pkg/gateway/attach-controller.ts';
 import { gatewayController } from '../../pkg/gateway/controller.ts';
+import { configMapLedger } from '../../pkg/gateway/issuance/ledger.ts';
 import { certificateInformer, managedSelector, namespaceInformer, routeInformer, tenantGatewayInformer } from '../../pkg/gateway/observe.ts';
+import type { GatewaySettings } from '../../pkg/gateway/settings.ts';
 import { certificates, gateways, httpRoutes, issuers, type Certificate, type Gateway, type HttpRoute } from '../../pkg/gateway/types.ts';
 import type { KubeClient } from '../../pkg/kube/client.ts';
 import type { Duty } from '../../pkg/server/serving-controller.ts';
@@ -34,6 +36,7 @@ export interface LoopOptions {
   namespace?: string;
   log: Log;
   settings?: TenantSettings;
+  gatewaySettings?: GatewaySettings;
   /** Keys that each controller works on at a time. */
   workers?: number;
   /** What the leader does besides; each is begun with a term and ended with it. */
@@ -54,7 +57,7 @@ export const startLoop = (options: LoopOptions): Loop => {
   let term: Duty | undefined;
   election.run({
     onStartedLeading: () => {
-      term = beginTerm(options);
+      term = beginTerm({ ...options, namespace });
     },
     onStoppedLeading: async () => {
       await term?.end();
@@ -68,7 +71,7 @@ const resourceQuotas: RestResource = { apiVersion: 'v1', kind: 'ResourceQuota', 
 const namespaces: RestResource = { apiVersion: 'v1', kind: 'Namespace', plural: 'namespaces' };
 
 /** Caches begin anew with each term: what was seen in an earlier one is out of date. */
-const beginTerm = ({ client, tenants, gateways: tenantGateways, identity, log, settings = defaultTenantSettings, workers, duties = [] }: LoopOptions): Duty => {
+const beginTerm = ({ client, tenants, gateways: tenantGateways, identity, namespace, log, settings = defaultTenantSettings, gatewaySettings, workers, duties = [] }: LoopOptions & { namespace: string }): Duty => {
   type Selection = Pick<ReflectorOptions, 'labelSelector' | 'fieldSelector' | 'metadataOnly'>;
   const watched = <T extends KubeObject>(resource: RestResource, informerOptions: InformerOptions<T>, selection: Selection = {}, namespace = ''): Informer<T> => {
     const onError = (error: unknown): void => log.warn({ err: error, resource: resource.plural }, 'watch interrupted');
@@ -125,6 +128,8 @@ const beginTerm = ({ client, tenants, gateways: tenantGateways, identity, log, s
         certificate: clientTarget(client, certificates),
         redirect: clientTarget(client, httpRoutes),
       },
+      settings: gatewaySettings,
+      ledger: configMapLedger(client, namespace),
       updateRoute: (update) => updateRoute(client, update),
       events,
       log,

@@ -1,21 +1,26 @@
 import type { Flags } from '../../pkg/server/flags.ts';
 import { ServerOptions, type ServerConfig } from '../../pkg/server/options.ts';
+import { GatewayOptions } from '../../pkg/gateway/options.ts';
+import type { GatewaySettings } from '../../pkg/gateway/settings.ts';
 import { TenantOptions } from '../../pkg/tenant/options.ts';
 import type { TenantSettings } from '../../pkg/tenant/settings.ts';
 
 /** What the program runs with: the server's part, and that of each kind's loop. */
 export interface ProgramConfig extends ServerConfig {
   readonly tenants: TenantSettings;
+  readonly gateways: GatewaySettings;
 }
 
 /** The program's settings, each with its default. */
 export class ProgramOptions {
   readonly server = new ServerOptions();
   readonly tenants = new TenantOptions();
+  readonly gateways = new GatewayOptions();
 
   addFlags(flags: Flags): void {
     this.server.addFlags(flags);
     this.tenants.addFlags(flags);
+    this.gateways.addFlags(flags);
   }
 
   /** Every fault, without I/O. */
@@ -25,6 +30,6 @@ export class ProgramOptions {
 
   /** Fills gaps and reads files; the network waits for the start. */
   async complete(): Promise<ProgramConfig> {
-    return { ...(await this.server.complete()), tenants: await this.tenants.complete() };
+    return { ...(await this.server.complete()), tenants: await this.tenants.complete(), gateways: await this.gateways.complete() };
   }
 }

@@ -26,6 +26,7 @@ export const startServer = async (config: ProgramConfig, strategies: readonly St
         tenants: server.store('tenants'),
         gateways: server.store('tenantgateways'),
         settings: config.tenants,
+        gatewaySettings: config.gateways,
         identity,
         namespace,
         log,

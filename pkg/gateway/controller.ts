@@ -8,16 +8,22 @@ import type { EventRecorder } from '../controller/events.ts';
 import { keyOf, splitKey, type InformerHandlers } from '../controller/informer.ts';
 import type { Log } from '../controller/log.ts';
 import { carryOut, type GatewayTargets } from './apply.ts';
+import { IssuanceDesk } from './issuance/desk.ts';
+import type { IssuanceLedger } from './issuance/ledger.ts';
 import { controllerName, hostLabel, ownersOf } from './names.ts';
 import { gatewaysOf, observe, type GatewayCaches } from './observe.ts';
 import { plan } from './plan.ts';
 import { routeUpdates, type RouteUpdate } from './route-status.ts';
+import { defaultGatewaySettings, type GatewaySettings } from './settings.ts';
 import { statusOf } from './status.ts';
 import type { HttpRoute } from './types.ts';
 
 export interface GatewayControllerOptions {
   caches: GatewayCaches;
   targets: GatewayTargets & { status: Target };
+  settings?: GatewaySettings;
+  /** Of what was ordered at ACME servers. */
+  ledger: IssuanceLedger;
   updateRoute: (update: RouteUpdate) => Promise<void>;
   events: Pick<EventRecorder, 'record'>;
   log: Log;
@@ -28,24 +34,29 @@ export interface GatewayControllerOptions {
 /** How long until an object of somebody else, which stands where ours should, is looked for again. */
 const lookAgainMs = 10_000;
 
+/** How long until it is looked again, at the latest, whether a certificate may be ordered: others may have given up. */
+const askAgainMs = 600_000;
+
 /** Makes of each TenantGateway what it should be. Keys are `namespace/name` of TenantGateways. */
-export const gatewayController = ({ caches, targets, updateRoute, events, log, workers, clock = systemClock }: GatewayControllerOptions): Controller => {
+export const gatewayController = ({ caches, targets, settings = defaultGatewaySettings, ledger, updateRoute, events, log, workers, clock = systemClock }: GatewayControllerOptions): Controller => {
   const reconcile = async (key: string): Promise<void> => {
     const { namespace, name } = splitKey(key);
     const gateway = caches.tenantGateways.get(namespace, name);
-    const observed = gateway && observe(caches, gateway);
+    const observed = gateway && observe(caches, gateway, settings.issuers);
     const todo = observed && plan(observed);
-    const carried = gateway && todo && (await carryOut(targets, gateway, todo.actions));
+    const rationed = gateway && todo && (await desk.ration(gateway, todo.actions));
+    const carried = rationed && (await carryOut(targets, gateway, rationed.actions));
     // Also for a gateway that is gone: routes must not go on saying that they are attached.
     for (const update of routeUpdates(key, caches.routes.byIndex('gateway', key), todo?.attachments ?? [], todo?.leftOut ?? [], clock.now())) await updateRoute(update);
-    if (!carried) return;
+    if (!carried) return desk.forget(key);
     const { refused, rejected, created } = carried;
     if (!created && !gateway.metadata.deletionTimestamp) {
-      const outlook = { plan: todo, refused, rejected: rejected.map(({ message }) => message), missing: observed.missing, live: observed.live };
+      const outlook = { plan: todo, refused, rejected: rejected.map(({ message }) => message), missing: observed.missing, live: observed.live, waiting: rationed.waiting };
       const status = statusOf(gateway, outlook, clock.now());
       if (await applyStatus(targets.status, gateway, status)) await tell(gateway, status);
     }
     if (refused.length > 0) controller.queue.addAfter(key, lookAgainMs); // what is not ours is not watched
+    if (rationed.waiting.length > 0) controller.queue.addAfter(key, Math.min(askAgainMs, ...rationed.waiting.map(({ until }) => until - clock.now())));
     if (rejected.length > 0) throw rejected[0]; // tried again later and later
   };
 
@@ -57,6 +68,8 @@ export const gatewayController = ({ caches, targets, updateRoute, events, log, w
   };
 
   const controller = new Controller({ name: 'gateway', informers: Object.values(caches), reconcile, workers, log, clock });
+  const { issuers } = settings;
+  const desk = new IssuanceDesk({ ledger, issuers, tenantGateways: caches.tenantGateways, certificates: caches.certificates, clock, wake: (key) => controller.queue.add(key) });
   const enqueue = (keys: readonly string[]): void => keys.forEach((key) => controller.queue.add(key));
   const enqueueAll = (gateways: readonly TenantGateway[]): void => enqueue(gateways.map(keyOf));
   const onAvailability = (): void => enqueueAll(caches.tenantGateways.list());

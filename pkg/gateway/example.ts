@@ -1,5 +1,6 @@
 import type { TenantGateway } from '../../api/gateway/v1alpha1/tenantgateway.ts';
 import type { KubeObject } from '../../api/meta/v1/types.ts';
+import { defaultIssuers } from './issuance/issuers.ts';
 import type { Observed } from './plan.ts';
 import type { HttpRoute, ParentReference } from './types.ts';
 
@@ -44,5 +45,6 @@ export const observedOf = (routes: HttpRoute[] = [], gateway = exampleGateway(),
   routes,
   live: { gateway: undefined, issuer: undefined, redirect: undefined, certificates: [] },
   missing: new Set(),
+  issuers: defaultIssuers,
   ...change,
 });

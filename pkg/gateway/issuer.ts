@@ -1,21 +1,27 @@
 import type { TenantGatewaySpec } from '../../api/gateway/v1alpha1/tenantgateway.ts';
-import { gatewayGroup } from './types.ts';
+import type { IssuerTable } from './issuance/issuers.ts';
 import { httpListener, namesOf } from './names.ts';
+import { gatewayGroup } from './types.ts';
 
-/** ACME directories by issuer name. */
-const servers = {
-  'letsencrypt-prod': 'https://acme-v02.api.letsencrypt.org/directory',
-  'letsencrypt-stage': 'https://acme-staging-v02.api.letsencrypt.org/directory',
-} as const satisfies Record<NonNullable<TenantGatewaySpec['issuerName']>, string>;
+/** The issuer of a TenantGateway that names none. */
+const defaultIssuer = 'letsencrypt-prod';
+
+export const issuerNameOf = ({ issuerName = defaultIssuer }: Pick<TenantGatewaySpec, 'issuerName'>): string => issuerName;
 
 /** `spec` of the Issuer, or what is missing in the TenantGateway's. */
-export const issuerSpec = (namespace: string, name: string, spec: TenantGatewaySpec): { spec: object } | { fault: string } => {
+export const issuerSpec = (namespace: string, name: string, spec: TenantGatewaySpec, issuers: IssuerTable): { spec: object } | { fault: string } => {
   const solver = spec.certMode === 'dns01' ? dnsSolver(spec.dns01) : httpSolver(namespace, name);
   if ('fault' in solver) return solver;
+  const issuer = issuers.get(issuerNameOf(spec));
+  if (!issuer) return { fault: `spec.issuerName: there is no issuer ${JSON.stringify(issuerNameOf(spec))}; there are ${[...issuers.keys()].join(', ')}` };
+  const { server, email, caBundle, externalAccountBinding } = issuer;
   return {
     spec: {
       acme: {
-        server: servers[spec.issuerName ?? 'letsencrypt-prod'],
+        server,
+        ...(email && { email }),
+        ...(caBundle && { caBundle }),
+        ...(externalAccountBinding && { externalAccountBinding }),
         privateKeySecretRef: { name: namesOf(name).accountSecret },
         solvers: [solver],
       },

@@ -4,6 +4,7 @@ import { controllerOf, isManaged, managedByLabel, fieldManager, type RestResourc
 import type { Informer, InformerOptions } from '../controller/informer.ts';
 import { attachManager, listedBy } from './attach.ts';
 import { gatewayOf } from './claims.ts';
+import type { IssuerTable } from './issuance/issuers.ts';
 import { controllerName, namesOf, ownersOf } from './names.ts';
 import { admits, isOurs, type Observed } from './plan.ts';
 import { certificates, gateways, httpRoutes, issuers, type Certificate, type Gateway, type HttpRoute } from './types.ts';
@@ -65,7 +66,7 @@ export const missingResources = (caches: GatewayCaches): Set<RestResource> => {
   return new Set(resources.filter(([, { missing }]) => missing).map(([resource]) => resource));
 };
 
-export const observe = (caches: GatewayCaches, gateway: TenantGateway): Observed => {
+export const observe = (caches: GatewayCaches, gateway: TenantGateway, issuerTable: IssuerTable): Observed => {
   const { namespace = '', name = '' } = gateway.metadata;
   const names = namesOf(name);
   return {
@@ -79,5 +80,6 @@ export const observe = (caches: GatewayCaches, gateway: TenantGateway): Observed
       certificates: caches.certificates.byIndex('owner', gateway.metadata.uid!),
     },
     missing: missingResources(caches),
+    issuers: issuerTable,
   };
 };

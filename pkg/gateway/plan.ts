@@ -4,6 +4,7 @@ import { controllerOf, fieldManager, managedBy, type RestResource } from '../con
 import { ownedFields } from '../controller/managed-fields.ts';
 import { resolveClaims, type Attachment, type Claims } from './claims.ts';
 import { isHost, normalHost } from './hostnames.ts';
+import type { IssuerTable } from './issuance/issuers.ts';
 import { issuerSpec } from './issuer.ts';
 import { listenersOf } from './listeners.ts';
 import { attachLabel, compatibleManagedBy, httpListener, namesOf } from './names.ts';
@@ -28,6 +29,7 @@ export interface Observed {
   };
   /** Resources that the kube-apiserver does not serve. */
   missing: ReadonlySet<RestResource>;
+  issuers: IssuerTable;
 }
 
 export type Action =
@@ -57,7 +59,7 @@ export const plan = (observed: Observed): Plan => {
   const { gateway, attached, routes, live, missing } = observed;
   const { namespace = '', name = '', deletionTimestamp } = gateway.metadata;
   if (deletionTimestamp) return { ...idle, fault: undefined }; // the garbage collector takes what it owns
-  const fault = specFault(gateway);
+  const fault = specFault(gateway, observed.issuers);
   if (fault) return { ...idle, fault };
 
   const byName = new Map(attached.map((object) => [object.metadata.name!, object]));
@@ -81,7 +83,7 @@ export const plan = (observed: Observed): Plan => {
     actions.push({ do: 'replace', what: 'gateway', object: live.gateway, listeners });
   const gatewaySpec = { gatewayClassName: gateway.spec.gatewayClassName || 'cilium', listeners };
   apply('gateway', gateways, make(gateways, names.gateway, { 'cozystack.io/gateway': namespace }, gatewaySpec), live.gateway);
-  const issuer = gateway.spec.certMode === 'existingSecret' ? undefined : issuerSpec(namespace, name, gateway.spec);
+  const issuer = gateway.spec.certMode === 'existingSecret' ? undefined : issuerSpec(namespace, name, gateway.spec, observed.issuers);
   if (issuer && 'spec' in issuer) apply('issuer', issuers, make(issuers, names.issuer, {}, issuer.spec), live.issuer);
   for (const [certificate, hosts] of [...wanted].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
     const labels = wildcard ? {} : { ...perGateway, 'cozystack.io/per-listener-cert': 'true' };
@@ -112,12 +114,12 @@ const hasForeignListeners = (live: Gateway, desired: readonly Listener[]): boole
 /** Whether a namespace admits its routes to gateways in `owner`. */
 export const admits = (namespace: KubeObject, owner: string): boolean => namespace.metadata.labels?.[attachLabel(owner)] !== undefined;
 
-const specFault = (gateway: TenantGateway): string | undefined => {
+const specFault = (gateway: TenantGateway, table: IssuerTable): string | undefined => {
   const { apex, certMode, wildcardSecretRef } = gateway.spec;
   if (!isHost(normalHost(apex))) return `spec.apex: "${apex}" is no DNS name`;
   if (certMode === 'existingSecret')
     return wildcardSecretRef?.name ? undefined : 'spec.wildcardSecretRef.name: certMode existingSecret needs the name of a Secret of type kubernetes.io/tls';
-  const issuer = issuerSpec(gateway.metadata.namespace ?? '', gateway.metadata.name ?? '', gateway.spec);
+  const issuer = issuerSpec(gateway.metadata.namespace ?? '', gateway.metadata.name ?? '', gateway.spec, table);
   return 'fault' in issuer ? issuer.fault : undefined;
 };
 

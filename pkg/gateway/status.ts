@@ -2,6 +2,9 @@ import type { ListenerStatus, TenantGateway, TenantGatewayStatus } from '../../a
 import type { Condition } from '../../api/meta/v1/types.ts';
 import type { RestResource } from '../controller/apply.ts';
 import { naming, toConditions, type Verdict } from '../controller/conditions.ts';
+import { issuerNameOf } from './issuer.ts';
+import type { Wait } from './issuance/budget.ts';
+import { waitingVerdict } from './issuance/explain.ts';
 import { listenerLimit } from './listeners.ts';
 import { attachPrefix } from './names.ts';
 import type { Plan } from './plan.ts';
@@ -15,6 +18,8 @@ export interface Outlook {
   /** What the kube-apiserver found fault with, in its words. */
   rejected: readonly string[];
   missing: ReadonlySet<RestResource>;
+  /** Certificates that an issuer's limits do not allow yet. */
+  waiting: readonly Wait[];
   live: { gateway: Gateway | undefined; certificates: readonly Certificate[] };
 }
 
@@ -31,7 +36,7 @@ export const statusOf = (gateway: TenantGateway, outlook: Outlook, now: number):
 const verdicts = (gateway: TenantGateway, outlook: Outlook, listeners: readonly ListenerStatus[]): Verdict[] => {
   const accepted = acceptance(gateway, outlook);
   const programmed = passedOn('Programmed', outlook.live.gateway, 'GatewayNotProgrammed', `Gateway ${nameOf(gateway)} is not programmed: no data plane serves it yet`);
-  const certified = certification(outlook);
+  const certified = certification(gateway, outlook);
   const served = service(outlook);
   const unready = listeners.filter(({ ready }) => !ready).map(({ name }) => name);
   const listening: Verdict =
@@ -72,9 +77,10 @@ const passedOn = (type: string, gateway: Gateway | undefined, reason: string, ot
   return { type, status: 'False', reason, message: said?.status === 'False' && said.message ? `${otherwise} (${said.message})` : otherwise };
 };
 
-const certification = ({ plan, live }: Outlook): Verdict => {
+const certification = ({ spec }: TenantGateway, { plan, live, waiting }: Outlook): Verdict => {
   const type = 'CertificatesReady';
   if (plan.certificates.length === 0) return { type, status: 'True', reason: 'NothingToIssue', message: 'No certificate has to be issued' };
+  if (waiting.length > 0) return waitingVerdict(issuerNameOf(spec), waiting);
   const pending = plan.certificates.filter((name) => !isCertified(live.certificates, name));
   if (pending.length > 0) return { type, status: 'False', reason: 'CertificatesPending', message: `cert-manager has not issued: ${naming(pending)}` };
   return { type, status: 'True', reason: 'Issued', message: `${plan.certificates.length} certificates are issued` };
@@ -91,12 +97,13 @@ const service = ({ plan: { leftOut, unlabelled } }: Outlook): Verdict => {
   return { type, status: 'True', reason: 'AllPlaced', message: 'All that may be served has a listener' };
 };
 
-const listenerStatuses = ({ plan, live }: Outlook): ListenerStatus[] => {
+const listenerStatuses = ({ plan, live, waiting }: Outlook): ListenerStatus[] => {
+  const limited = new Set(waiting.map(({ wanted }) => wanted.certificate));
   const said = new Map(live.gateway?.status?.listeners?.map((listener) => [listener.name, listener.conditions ?? []]));
   return (live.gateway?.spec?.listeners ?? []).map((listener: Listener): ListenerStatus => {
     const certificateName = listener.tls?.certificateRefs?.[0]?.name;
     const uncertified = certificateName !== undefined && plan.certificates.includes(certificateName) && !isCertified(live.certificates, certificateName);
-    const reason = listenerFault(said.get(listener.name)) ?? (uncertified ? 'CertificateNotReady' : undefined);
+    const reason = listenerFault(said.get(listener.name)) ?? (uncertified ? (limited.has(certificateName) ? 'RateLimited' : 'CertificateNotReady') : undefined);
     const { name, hostname } = listener;
     return { name, ...(hostname && { hostname }), ready: !reason, ...(certificateName && { certificateName }), ...(reason && { reason }) };
   });

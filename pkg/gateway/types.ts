@@ -46,5 +46,5 @@ export interface Gateway extends KubeObject {
 
 export interface Certificate extends KubeObject {
   spec?: { secretName: string; dnsNames?: string[] };
-  status?: { conditions?: Condition[] };
+  status?: { conditions?: Condition[]; notBefore?: string; notAfter?: string; revision?: number };
 }

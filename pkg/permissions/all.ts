@@ -1,5 +1,6 @@
 import { caBundlePermissions, frontImpersonation, proxySecretPermissions, tenantImpersonation } from '../auditproxy/permissions.ts';
 import { eventPermissions, leasePermissions, type PolicyRule } from '../controller/permissions.ts';
+import { issuancePermissions } from '../gateway/issuance/permissions.ts';
 import { gatewayPermissions } from '../gateway/permissions.ts';
 import { ledgerPermissions } from '../tenant/quota/permissions.ts';
 import { tenantPermissions } from '../tenant/permissions.ts';
@@ -14,7 +15,7 @@ export interface Permissions {
 /** Everything that tenant-apiserver asks; manifests/server/rbac.yaml grants exactly this. */
 export const permissions: Permissions = {
   cluster: [...serverPermissions, ...eventPermissions, ...tenantPermissions, ...gatewayPermissions],
-  ownNamespace: [...leasePermissions, ...servingSecretPermissions, ...ledgerPermissions],
+  ownNamespace: [...leasePermissions, ...servingSecretPermissions, ...ledgerPermissions, ...issuancePermissions],
 };
 
 /** Everything that audit-proxy asks as it is installed; manifests/audit-proxy/rbac.yaml grants exactly this. */

@@ -54,6 +54,12 @@ export const differences: readonly Difference[] = [
     at: ['1.status', '1.body.message', '1.body.reason', '1.body.code'],
     reason: 'it is for objects that storage cannot read; the host lets the server delete no such record, and an administrator deletes the record itself',
   },
+  {
+    cases: ['create: with no name', 'create: with no metadata', 'create: with null metadata', 'gateway: an issuer that nobody knows'],
+    at: ['0.body.message', '0.body.details.causes'],
+    reason: 'what is wrong beyond rules is said by us, before the record is written; the twin adds that it checked no rules',
+  },
+  { cases: ['gateway: an issuer that nobody knows, later'], at: ['1.body.message', '1.body.details.causes'], reason: 'as above' },
 ];
 
 /** The differences that are listed for a case. */

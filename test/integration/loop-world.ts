@@ -11,6 +11,7 @@ import type { ControlPlane } from '../../hack/controlplane/controlplane.ts';
 import { crdDocuments, type CrdSet } from '../../hack/crds/crds.ts';
 import { eventPermissions, leasePermissions } from '../../pkg/controller/permissions.ts';
 import { silentLog } from '../../pkg/controller/log.ts';
+import { issuancePermissions } from '../../pkg/gateway/issuance/permissions.ts';
 import { gatewayPermissions } from '../../pkg/gateway/permissions.ts';
 import { KubeClient } from '../../pkg/kube/client.ts';
 import { loadRestConfig } from '../../pkg/kube/config.ts';
@@ -137,6 +138,7 @@ export class LoopWorld {
     const rules = [
       ...tenantPermissions,
       ...gatewayPermissions,
+      ...issuancePermissions,
       ...eventPermissions,
       ...leasePermissions,
       { apiGroups: ['records.cozystack.io'], resources: ['*'], verbs: ['*'] }, // the store's, which is not under test here

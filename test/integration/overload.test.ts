@@ -15,7 +15,7 @@ const gateway = (name: string): object => ({
   apiVersion: 'gateway.cozystack.io/v1alpha1',
   kind: 'TenantGateway',
   metadata: { name, annotations: { 'example.org/padding': padding } },
-  spec: { apex: `${name}.example.org`, certMode: 'dns01' },
+  spec: { apex: `${name}.example.org`, certMode: 'http01' },
 });
 
 describe('overload by one leaves the others alone', function () {

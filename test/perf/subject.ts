@@ -42,7 +42,7 @@ export const keyOf = (index: number, prefix = 'gateway'): Key => ({
   name: `${prefix}-${String(index).padStart(5, '0')}`,
 });
 
-export const gatewaySpec = (name: string): object => ({ apex: `${name}.example.org`, certMode: 'dns01' });
+export const gatewaySpec = (name: string): object => ({ apex: `${name}.example.org`, certMode: 'http01' });
 export const flunderSpec = (): object => ({ referenceType: 'Flunder', reference: 'another' });
 
 export const pathOf = ({ names }: Pick<Subject, 'names'>, key?: Partial<Key>): string => resourcePath(names, key?.namespace, key?.name);

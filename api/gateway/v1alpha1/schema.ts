@@ -1,9 +1,12 @@
 import Type, { type Static } from 'typebox';
 import { conditions, enumeration, int64, secretKeySelector } from '../../structural.ts';
+import { rootRules, secretNamePattern, specRules } from './rules.ts';
 
 const certificateModes = ['http01', 'dns01', 'existingSecret'] as const;
-const issuerNames = ['letsencrypt-prod', 'letsencrypt-stage'] as const;
 const dnsProviders = ['cloudflare', 'route53', 'digitalocean', 'rfc2136'] as const;
+
+/** Issuers that are there without any configuration. A server with others serves their names; see `withIssuerNames`. */
+export const defaultIssuerNames = ['letsencrypt-prod', 'letsencrypt-stage'] as const;
 
 const dns01 = Type.Object(
   {
@@ -43,11 +46,11 @@ const spec = Type.Object(
   {
     apex: Type.String({ description: 'Apex domain that the gateway serves.' }),
     certMode: Type.Optional(enumeration(certificateModes, { default: 'http01', description: 'Where certificates come from.' })),
-    issuerName: Type.Optional(enumeration(issuerNames, { default: 'letsencrypt-prod', description: 'ACME issuer, in modes http01 and dns01.' })),
+    issuerName: Type.Optional(Type.Unsafe<string>({ type: 'string', enum: [...defaultIssuerNames], default: 'letsencrypt-prod', description: 'ACME issuer, in modes http01 and dns01.' })),
     dns01: Type.Optional(dns01),
     wildcardSecretRef: Type.Optional(
       Type.Object(
-        { name: Type.String({ description: 'Name of a Secret of type kubernetes.io/tls in the same namespace.' }) },
+        { name: Type.String({ maxLength: 253, pattern: secretNamePattern, description: 'Name of a Secret of type kubernetes.io/tls in the same namespace.' }) },
         { description: 'The certificate to serve in mode existingSecret.' },
       ),
     ),
@@ -59,7 +62,7 @@ const spec = Type.Object(
     ),
     gatewayClassName: Type.Optional(Type.String({ default: 'cilium', description: 'GatewayClass of the Gateway.' })),
   },
-  { description: 'What the gateway should be.' },
+  { description: 'What the gateway should be.', 'x-kubernetes-validations': specRules },
 );
 
 const listenerStatus = Type.Object(
@@ -94,7 +97,7 @@ export const schema = Type.Object(
     spec,
     status: Type.Optional(status),
   },
-  { description: "A tenant's Gateway: its listeners, the issuer of its certificates, and which routes may attach." },
+  { description: "A tenant's Gateway: its listeners, the issuer of its certificates, and which routes may attach.", 'x-kubernetes-validations': rootRules },
 );
 
 export type TenantGatewaySpec = Static<typeof spec>;

@@ -1,17 +1,32 @@
+import { withIssuerNames } from '../../../api/gateway/v1alpha1/issuer-names.ts';
 import { tenantGateways, type TenantGatewaySpec } from '../../../api/gateway/v1alpha1/tenantgateway.ts';
 import type { KubeObject } from '../../../api/meta/v1/types.ts';
 import { recordDefinition } from '../../../api/records/v1alpha1/records.ts';
+import { defaultIssuers } from '../../gateway/issuance/issuers.ts';
 import { hostnameFault } from '../hostname.ts';
 import type { Causes, Strategy } from '../strategy.ts';
 
-export const tenantGatewayStrategy: Strategy = {
-  definition: tenantGateways,
+/** The strategy of a server on which TenantGateways may name these issuers. */
+export const tenantGatewayStrategyFor = (issuerNames: readonly string[]): Strategy => ({
+  definition: withIssuerNames(tenantGateways, issuerNames),
   record: recordDefinition(tenantGateways),
   minimalSpec: { apex: 'fence.invalid' },
   gatedFields: [],
   validateName: () => [],
-  validate: (object, old) => [...apexFaults(specOf(object), specOf(old)), ...attachedNamespaceFaults(specOf(object))],
+  validate: (object, old) => {
+    const [spec, before] = [specOf(object), specOf(old)];
+    return [...apexFaults(spec, before), ...attachedNamespaceFaults(spec), ...issuerFaults(issuerNames, spec, before)];
+  },
   warnings: () => [],
+});
+
+export const tenantGatewayStrategy = tenantGatewayStrategyFor([...defaultIssuers.keys()]);
+
+/** What the schema that is served says of the name; the record's takes all, since the issuers are the operator's to name. */
+const issuerFaults = (known: readonly string[], { issuerName }: Partial<TenantGatewaySpec>, { issuerName: before }: Partial<TenantGatewaySpec>): Causes => {
+  if (typeof issuerName !== 'string' || issuerName === before || known.includes(issuerName)) return [];
+  const supported = known.map((name) => JSON.stringify(name)).join(', ');
+  return [{ reason: 'FieldValueNotSupported', field: 'spec.issuerName', message: `Unsupported value: ${JSON.stringify(issuerName)}: supported values: ${supported}` }];
 };
 
 const apexFaults = ({ apex }: Partial<TenantGatewaySpec>, { apex: before }: Partial<TenantGatewaySpec>): Causes => {

@@ -2,6 +2,7 @@ import type { Case } from '../case.ts';
 import { applies } from './apply.ts';
 import { creates } from './create.ts';
 import { deletes } from './delete.ts';
+import { gatewayRules } from './gateway-rules.ts';
 import { lists } from './list.ts';
 import { patches } from './patch.ts';
 import { quotaCases } from './quota.ts';
@@ -25,5 +26,6 @@ export const areas: Readonly<Record<string, readonly Case[]>> = {
   watch: watches,
   representation: representations,
   validation: validations,
+  gateway: gatewayRules,
   quota: quotaCases,
 };

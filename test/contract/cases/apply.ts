@@ -14,7 +14,7 @@ export const applies: readonly Case[] = [
   { name: 'apply: over what was created', steps: [create(), apply(spec({ apex: 'example.net' })), get()] },
   { name: 'apply: over what was created, forced', steps: [create(), apply(spec({ apex: 'example.net' }), '?fieldManager=one&force=true'), get()] },
   { name: 'apply: over what another applied', steps: [apply(object()), apply(spec({ apex: 'example.net' }), two), get()] },
-  { name: 'apply: several conflicts', steps: [apply(spec({ apex: 'example.org', certMode: 'dns01', gatewayClassName: 'x' }, { labels: { a: '1' } })), apply(spec({ apex: 'example.net', certMode: 'http01', gatewayClassName: 'y' }, { labels: { a: '2' } }), two)] },
+  { name: 'apply: several conflicts', steps: [apply(spec({ apex: 'example.org', certMode: 'existingSecret', wildcardSecretRef: { name: 'tls' }, gatewayClassName: 'x' }, { labels: { a: '1' } })), apply(spec({ apex: 'example.net', certMode: 'http01', gatewayClassName: 'y' }, { labels: { a: '2' } }), two)] },
   { name: 'apply: over what another applied, forced', steps: [apply(object()), apply(spec({ apex: 'example.net' }), forced), get()] },
   { name: 'apply: what another applied, alike', steps: [apply(object()), apply(object(), two), get()] },
   { name: 'apply: shared, then given up by one', steps: [apply(spec({ apex: 'example.org', gatewayClassName: 'x' })), apply(spec({ apex: 'example.org', gatewayClassName: 'x' }), two), apply(spec({ apex: 'example.org' })), get()] },

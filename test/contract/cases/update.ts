@@ -2,7 +2,7 @@ import type { Case } from '../case.ts';
 import { bare, create, first, get, object, remove, update, versionOf } from './build.ts';
 
 const live = (part: object = {}, metadata: object = {}): object => object(part, { resourceVersion: versionOf(0), ...metadata });
-const changed = { spec: { apex: 'example.net', certMode: 'dns01' } };
+const changed = { spec: { apex: 'example.net', certMode: 'dns01', dns01: { cloudflare: { apiTokenSecretRef: { name: 'token', key: 'key' } } } } };
 
 const bodies: readonly [string, unknown][] = [
   ['another spec', live(changed)],

@@ -1,0 +1,139 @@
+import type { Limit, RateLimits } from './issuers.ts';
+
+/** A certificate that was ordered, or may yet be. Of one ACME server: budgets of two have nothing to do with each other. */
+export interface Issuance {
+  /** Milliseconds since 1970. */
+  at: number;
+  /** `namespace/name` of the TenantGateway, whose account orders it. */
+  gateway: string;
+  /** Name of the Certificate. */
+  certificate: string;
+  /** Registered domains of its names. */
+  domains: readonly string[];
+  /** Which set of names; see `setOf`. */
+  set: string;
+  /** By cert-manager on its own: counts as an order and as a duplicate, but not as new for its domains. */
+  renewal?: boolean;
+}
+
+/** A certificate that a gateway wants. */
+export type Wanted = Omit<Issuance, 'at' | 'renewal'> & {
+  /** Since when, in milliseconds since 1970. */
+  since: number;
+};
+
+/** Why a certificate has to wait, and until when at least. */
+export interface Wait {
+  wanted: Wanted;
+  /** Milliseconds since 1970. */
+  until: number;
+  limit: keyof RateLimits;
+  /** The registered domain whose budget is spent. */
+  domain?: string;
+  allowed: Limit;
+}
+
+export interface Allocation {
+  granted: Wanted[];
+  waiting: Wait[];
+}
+
+/** A limit, and the times that count against it, in order. */
+interface Account {
+  name: keyof RateLimits;
+  domain?: string;
+  limit: Limit;
+  times: number[];
+}
+
+/** Times by what they count against, in order. */
+class Spent {
+  readonly #times = new Map<string, number[]>();
+  readonly #sets = new Set<string>();
+
+  constructor(history: readonly Issuance[]) {
+    for (const issuance of history.toSorted((a, b) => a.at - b.at)) this.add(issuance, issuance.at);
+  }
+
+  /** What was had before is no new certificate for its domains. */
+  add(issuance: Wanted | Issuance, at: number): void {
+    const isNew = !('renewal' in issuance && issuance.renewal) && !this.#sets.has(issuance.set);
+    this.#sets.add(issuance.set);
+    if (isNew) for (const domain of issuance.domains) this.#push(`domain ${domain}`, at);
+    this.#push(`set ${issuance.set}`, at);
+    this.#push(`gateway ${issuance.gateway}`, at);
+  }
+
+  accountsOf({ gateway, domains, set }: Wanted, { certificatesPerDomain, duplicates, orders }: RateLimits): Account[] {
+    const accounts: Account[] = [];
+    if (certificatesPerDomain && !this.#sets.has(set))
+      for (const domain of domains) accounts.push({ name: 'certificatesPerDomain', domain, limit: certificatesPerDomain, times: this.#of(`domain ${domain}`) });
+    if (duplicates) accounts.push({ name: 'duplicates', limit: duplicates, times: this.#of(`set ${set}`) });
+    if (orders) accounts.push({ name: 'orders', limit: orders, times: this.#of(`gateway ${gateway}`) });
+    return accounts;
+  }
+
+  #of(key: string): number[] {
+    return this.#times.get(key) ?? [];
+  }
+
+  #push(key: string, at: number): void {
+    const times = this.#times.get(key);
+    if (!times) this.#times.set(key, [at]);
+    // Almost always the last.
+    else times.splice(times.findLastIndex((time) => time <= at) + 1, 0, at);
+  }
+}
+
+/** From when on a limit has room: what lies further back than its period no longer counts. */
+const roomFrom = ({ limit: { count, periodMs }, times }: Account, now: number): number => (times.length < count ? now : Math.max(now, times[times.length - count]! + periodMs));
+
+/**
+ * Which of the certificates that are wanted may be ordered now, and until when the others wait. Fair over gateways: whoever has had
+ * least, within the longest period that counts, comes next; among equals the one that waits longest. Pure.
+ * `history` may hold what is out of date; `wanted` holds everything that waits, of all gateways.
+ */
+export const allocate = (limits: RateLimits, history: readonly Issuance[], wanted: readonly Wanted[], now: number): Allocation => {
+  const recent = history.filter(({ at }) => at + longestPeriod(limits) > now);
+  const spent = new Spent(recent);
+  // What those that wait are going to spend: for telling others how long they wait, and for nothing else.
+  const foreseen = new Spent(recent);
+  const allocation: Allocation = { granted: [], waiting: [] };
+  for (const next of inTurn(recent, wanted)) {
+    const accounts = spent.accountsOf(next, limits);
+    if (accounts.every((account) => roomFrom(account, now) <= now)) {
+      spent.add(next, now);
+      foreseen.add(next, now);
+      allocation.granted.push(next);
+      continue;
+    }
+    const last = [...accounts, ...foreseen.accountsOf(next, limits)].map((account) => ({ account, from: roomFrom(account, now) })).toSorted((a, b) => b.from - a.from)[0]!;
+    const { name, domain, limit } = last.account;
+    foreseen.add(next, last.from);
+    allocation.waiting.push({ wanted: next, until: last.from, limit: name, ...(domain && { domain }), allowed: limit });
+  }
+  return allocation;
+};
+
+/** How long an issuance may count, at the longest; 0 where nothing is limited. */
+export const longestPeriod = (limits: RateLimits): number => Math.max(0, ...Object.values(limits as Record<string, Limit>).map(({ periodMs }) => periodMs));
+
+/** The order in which gateways take turns. */
+const inTurn = (history: readonly Issuance[], wanted: readonly Wanted[]): Wanted[] => {
+  const had = new Map<string, number>();
+  for (const { gateway } of history) had.set(gateway, (had.get(gateway) ?? 0) + 1);
+  const taken = new Map<string, number>();
+  return wanted
+    .toSorted(bySince)
+    .map((item) => {
+      const before = taken.get(item.gateway) ?? 0;
+      taken.set(item.gateway, before + 1);
+      return { item, turn: (had.get(item.gateway) ?? 0) + before };
+    })
+    .toSorted((a, b) => a.turn - b.turn || bySince(a.item, b.item))
+    .map(({ item }) => item);
+};
+
+const bySince = (a: Wanted, b: Wanted): number => a.since - b.since || compare(a.gateway, b.gateway) || compare(a.certificate, b.certificate);
+
+const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
