@@ -1,19 +1,12 @@
 import type { Tenant } from '../../api/apps/v1alpha1/tenant.ts';
-import type { TenantGateway } from '../../api/gateway/v1alpha1/tenantgateway.ts';
 import { clientTarget, collectionPath, storeTarget, type RestResource } from '../../pkg/controller/apply.ts';
 import { EventRecorder } from '../../pkg/controller/events.ts';
 import { fromReflector, fromStore, Informer, type InformerOptions } from '../../pkg/controller/informer.ts';
 import { LeaderElection, type LeaderElectionOptions } from '../../pkg/controller/leader-election.ts';
 import type { Log } from '../../pkg/controller/log.ts';
 import { leaseName } from '../../pkg/controller/permissions.ts';
-import { updateRoute } from '../../pkg/gateway/apply.ts';
-import { attachManager } from '../../pkg/gateway/attach.ts';
-import { attachController } from '../../pkg/gateway/attach-controller.ts';
-import { gatewayController } from '../../pkg/gateway/controller.ts';
-import { configMapLedger } from '../../pkg/gateway/issuance/ledger.ts';
-import { certificateInformer, managedSelector, namespaceInformer, routeInformer, tenantGatewayInformer } from '../../pkg/gateway/observe.ts';
+import { allInformers, managedSelector } from '../../pkg/gateway/observe.ts';
 import type { GatewaySettings } from '../../pkg/gateway/settings.ts';
-import { certificates, gateways, httpRoutes, issuers, type Certificate, type Gateway, type HttpRoute } from '../../pkg/gateway/types.ts';
 import type { KubeClient } from '../../pkg/kube/client.ts';
 import type { Duty } from '../../pkg/server/serving-controller.ts';
 import type { ReflectorOptions } from '../../pkg/kube/reflector.ts';
@@ -25,6 +18,7 @@ import { partInformer, partKinds, partResources, type PartKind } from '../../pkg
 import { defaultTenantSettings, type TenantSettings } from '../../pkg/tenant/settings.ts';
 import { valuesName } from '../../pkg/tenant/values.ts';
 import type { KubeObject } from '../../api/meta/v1/types.ts';
+import { gatewayCaches, gatewayControllers, namespaces } from './gateways.ts';
 
 export interface LoopOptions {
   client: KubeClient;
@@ -68,7 +62,6 @@ export const startLoop = (options: LoopOptions): Loop => {
 };
 
 const resourceQuotas: RestResource = { apiVersion: 'v1', kind: 'ResourceQuota', plural: 'resourcequotas' };
-const namespaces: RestResource = { apiVersion: 'v1', kind: 'Namespace', plural: 'namespaces' };
 
 /** Caches begin anew with each term: what was seen in an earlier one is out of date. */
 const beginTerm = ({ client, tenants, gateways: tenantGateways, identity, namespace, log, settings = defaultTenantSettings, gatewaySettings, workers, duties = [] }: LoopOptions & { namespace: string }): Duty => {
@@ -80,21 +73,14 @@ const beginTerm = ({ client, tenants, gateways: tenantGateways, identity, namesp
   const ours = { labelSelector: managedSelector };
   const tenantCache = new Informer<Tenant>(fromStore(tenants), tenantInformer);
   const quotaCache = watched<UsedQuota>(resourceQuotas, quotaInformer);
-  const gatewayCaches = {
-    tenantGateways: new Informer<TenantGateway>(fromStore(tenantGateways), tenantGatewayInformer),
-    namespaces: watched(namespaces, namespaceInformer, { metadataOnly: true }),
-    routes: watched<HttpRoute>(httpRoutes, routeInformer),
-    gateways: watched<Gateway>(gateways, {}, ours),
-    issuers: watched(issuers, {}, ours),
-    certificates: watched<Certificate>(certificates, certificateInformer, ours),
-  };
+  const ofGateways = gatewayCaches(watched, tenantGateways);
   const ofPart = <T>(each: (what: PartKind) => T) => Object.fromEntries(partKinds.map((what) => [what, each(what)])) as Record<PartKind, T>;
   // Root's values may be the platform's, without our label; and no other Secret is any of our business.
   const parts = ofPart((what) => watched(partResources[what], partInformer, what === 'values' ? { fieldSelector: `metadata.name=${valuesName}` } : ours));
   const apiServer = watched<EndpointSlice>(apiServerSlice.resource, {}, { fieldSelector: `metadata.name=${apiServerSlice.name}` }, apiServerSlice.namespace);
   const events = new EventRecorder({ client, log, instance: identity });
   const pools = new PoolController({
-    caches: { tenants: tenantCache, namespaces: gatewayCaches.namespaces, quotas: quotaCache },
+    caches: { tenants: tenantCache, namespaces: ofGateways.namespaces, quotas: quotaCache },
     target: clientTarget(client, resourceQuotas),
     settings,
     events,
@@ -105,7 +91,7 @@ const beginTerm = ({ client, tenants, gateways: tenantGateways, identity, namesp
     pools.controller,
     tenantController({
       budgets: pools,
-      caches: { tenants: tenantCache, namespaces: gatewayCaches.namespaces, gateways: gatewayCaches.tenantGateways, parts, apiServer },
+      caches: { tenants: tenantCache, namespaces: ofGateways.namespaces, gateways: ofGateways.tenantGateways, parts, apiServer },
       settings,
       targets: {
         tenants,
@@ -118,26 +104,10 @@ const beginTerm = ({ client, tenants, gateways: tenantGateways, identity, namesp
       log,
       workers,
     }),
-    attachController({ caches: gatewayCaches, target: clientTarget(client, namespaces, attachManager), log, workers }),
-    gatewayController({
-      caches: gatewayCaches,
-      targets: {
-        status: storeTarget(tenantGateways),
-        gateway: clientTarget(client, gateways),
-        issuer: clientTarget(client, issuers),
-        certificate: clientTarget(client, certificates),
-        redirect: clientTarget(client, httpRoutes),
-      },
-      settings: gatewaySettings,
-      ledger: configMapLedger(client, namespace),
-      updateRoute: (update) => updateRoute(client, update),
-      events,
-      log,
-      workers,
-    }),
+    ...gatewayControllers({ client, caches: ofGateways, tenantGateways, settings: gatewaySettings, namespace, events, log, workers }),
   ];
   const begun = duties.map((begin) => begin());
-  const informers = [tenantCache, quotaCache, ...Object.values(gatewayCaches), apiServer, ...Object.values(parts)];
+  const informers = [tenantCache, quotaCache, ...allInformers(ofGateways), apiServer, ...Object.values(parts)];
   for (const informer of informers) informer.start();
   for (const controller of controllers) controller.start().catch((error: unknown) => log.error({ err: error }, 'a controller could not start'));
   return {

@@ -4,10 +4,9 @@ import type { KubeClient } from '../kube/client.ts';
 import { hasCode, type StatusError } from '../kube/status-error.ts';
 import { isOurs, type Action, type Made } from './plan.ts';
 import type { RouteUpdate } from './route-status.ts';
-import { httpRoutes } from './types.ts';
 
 /** Where each thing that a gateway makes is written. */
-export type GatewayTargets = Record<Exclude<Made, 'gateway'>, Target> & { gateway: ReplaceTarget };
+export type GatewayTargets = Record<Exclude<Made, 'gateway' | 'listenerSet'>, Target> & Record<'gateway' | 'listenerSet', ReplaceTarget>;
 
 export interface Carried {
   /** Objects that stand in the way, in words; what else is to be done is done nevertheless. */
@@ -33,7 +32,7 @@ export const carryOut = async (targets: GatewayTargets, gateway: TenantGateway, 
 
 const act = async (targets: GatewayTargets, gateway: TenantGateway, action: Action, carried: Carried): Promise<void> => {
   if (action.do === 'delete') return deleteObject(targets[action.what], action.object);
-  if (action.do === 'replace') return targets.gateway.replace(action.object, { spec: { listeners: action.listeners } });
+  if (action.do === 'replace') return targets[action.what].replace(action.object, { spec: { listeners: action.listeners } });
   const outcome = await applyObject(targets[action.what], action.desired, action.live, (live) => isOurs(live, gateway));
   if (outcome.result === 'refused') carried.refused.push(outcome.message);
   if (outcome.result === 'written' && !action.live) carried.created = true;
@@ -44,11 +43,12 @@ const act = async (targets: GatewayTargets, gateway: TenantGateway, action: Acti
  * them, so it is replaced under the version that it was read at.
  */
 export const updateRoute = async (client: KubeClient, { route, parents }: RouteUpdate): Promise<void> => {
+  const { apiVersion, kind } = route;
   const { namespace, name, resourceVersion } = route.metadata;
   try {
     await client.json({
       method: 'PATCH',
-      path: `${collectionPath(httpRoutes, namespace)}/${name}/status`,
+      path: `${collectionPath({ apiVersion, kind: kind!, plural: `${kind!.toLowerCase()}s` }, namespace)}/${name}/status`,
       query: { fieldManager },
       contentType: 'application/merge-patch+json',
       body: { metadata: { resourceVersion }, status: { parents } },

@@ -11,12 +11,12 @@ import { carryOut, type GatewayTargets } from './apply.ts';
 import { IssuanceDesk } from './issuance/desk.ts';
 import type { IssuanceLedger } from './issuance/ledger.ts';
 import { controllerName, hostLabel, ownersOf } from './names.ts';
-import { gatewaysOf, observe, type GatewayCaches } from './observe.ts';
+import { allInformers, gatewaysOf, observe, routesOf, type GatewayCaches } from './observe.ts';
 import { plan } from './plan.ts';
 import { routeUpdates, type RouteUpdate } from './route-status.ts';
 import { defaultGatewaySettings, type GatewaySettings } from './settings.ts';
 import { statusOf } from './status.ts';
-import type { HttpRoute } from './types.ts';
+import type { Route } from './types.ts';
 
 export interface GatewayControllerOptions {
   caches: GatewayCaches;
@@ -47,7 +47,7 @@ export const gatewayController = ({ caches, targets, settings = defaultGatewaySe
     const rationed = gateway && todo && (await desk.ration(gateway, todo.actions));
     const carried = rationed && (await carryOut(targets, gateway, rationed.actions));
     // Also for a gateway that is gone: routes must not go on saying that they are attached.
-    for (const update of routeUpdates(key, caches.routes.byIndex('gateway', key), todo?.attachments ?? [], todo?.leftOut ?? [], clock.now())) await updateRoute(update);
+    for (const update of routeUpdates(key, routesOf(caches, key), todo?.attachments ?? [], clock.now())) await updateRoute(update);
     if (!carried) return desk.forget(key);
     const { refused, rejected, created } = carried;
     if (!created && !gateway.metadata.deletionTimestamp) {
@@ -67,7 +67,7 @@ export const gatewayController = ({ caches, targets, settings = defaultGatewaySe
     await events.record(gateway, { type: ready.status === 'True' ? 'Normal' : 'Warning', reason: ready.reason, action: 'Reconcile', note: ready.message });
   };
 
-  const controller = new Controller({ name: 'gateway', informers: Object.values(caches), reconcile, workers, log, clock });
+  const controller = new Controller({ name: 'gateway', informers: allInformers(caches), reconcile, workers, log, clock });
   const { issuers } = settings;
   const desk = new IssuanceDesk({ ledger, issuers, tenantGateways: caches.tenantGateways, certificates: caches.certificates, clock, wake: (key) => controller.queue.add(key) });
   const enqueue = (keys: readonly string[]): void => keys.forEach((key) => controller.queue.add(key));
@@ -75,7 +75,7 @@ export const gatewayController = ({ caches, targets, settings = defaultGatewaySe
   const onAvailability = (): void => enqueueAll(caches.tenantGateways.list());
 
   caches.tenantGateways.subscribe(onChange((gateway) => enqueue([keyOf(gateway)])));
-  caches.routes.subscribe({ ...onChange((route) => enqueue(gatewaysOf(route)), routeMatters), onAvailability });
+  for (const routes of [caches.httpRoutes, caches.grpcRoutes, ...caches.tlsRoutes]) routes.subscribe({ ...onChange((route) => enqueue(gatewaysOf(route)), routeMatters), onAvailability });
   const ofNamespace = ({ metadata: { name, labels } }: KubeObject): void => {
     for (const owner of ownersOf(labels)) enqueueAll(caches.tenantGateways.byIndex('namespace', owner));
     enqueueAll(caches.tenantGateways.byIndex('attached', name!));
@@ -89,6 +89,8 @@ export const gatewayController = ({ caches, targets, settings = defaultGatewaySe
     else if (!owner) enqueueAll(caches.tenantGateways.byIndex('namespace', namespace!));
   };
   caches.gateways.subscribe({ ...onChange(ofOwner), onAvailability });
+  caches.listenerSets.subscribe({ ...onChange(ofOwner), onAvailability });
+  caches.gatewayClasses.subscribe(onChange(({ metadata }) => enqueueAll(caches.tenantGateways.byIndex('class', metadata.name!)), ({ metadata, spec, status }) => [metadata.annotations, spec?.controllerName, status?.supportedFeatures]));
   caches.certificates.subscribe({ ...onChange(ofOwner), onAvailability });
   caches.issuers.subscribe({ ...onChange(ofOwner, ({ metadata: { generation, labels, ownerReferences } }) => [generation, labels, ownerReferences]), onAvailability });
   return controller;
@@ -106,7 +108,7 @@ const onChange = <T extends KubeObject>(concern: (object: T) => void, matter: (o
 });
 
 /** What other controllers say of a route is no concern. */
-const routeMatters = ({ spec, status, metadata: { labels, ownerReferences, managedFields } }: HttpRoute): unknown => [
+const routeMatters = ({ spec, status, metadata: { labels, ownerReferences, managedFields } }: Route): unknown => [
   spec,
   labels,
   ownerReferences,

@@ -8,11 +8,7 @@ const hostPattern = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?(\.[a-z0-9]([-a-z0-9]{0,
 
 export const isHost = (host: string): boolean => host.length <= 253 && hostPattern.test(host);
 
-/** Why a claim of a host is refused, or undefined; `host` is in normal form. */
-export const claimFault = (host: string, apex: string): string | undefined => {
-  if (host.startsWith('*.')) return `${host}: a wildcard cannot have a certificate by HTTP-01; name each host, or use certMode dns01`;
-  if (!isHost(host)) return `${host}: is no DNS name`;
-  if (apex === '') return `${host}: the namespace has no host (label namespace.cozystack.io/host)`;
-  if (!isUnder(host, apex)) return `${host}: is neither ${apex} nor below it`;
-  return undefined;
-};
+export const isWildcard = (host: string): boolean => host.startsWith('*.');
+
+/** What is left of a host without its first label: of a wildcard, what it covers one label below. */
+export const above = (host: string): string => host.slice(host.indexOf('.') + 1);

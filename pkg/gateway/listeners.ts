@@ -1,120 +1,170 @@
 import type { TenantGateway } from '../../api/gateway/v1alpha1/tenantgateway.ts';
-import type { KubeObject } from '../../api/meta/v1/types.ts';
-import type { Claims } from './claims.ts';
-import { isHost, normalHost } from './hostnames.ts';
-import { attachLabel, certManagerNamespace, childListener, hostCertificate, hostLabel, hostListener, httpListener, namesOf, passthroughListener } from './names.ts';
+import type { Claim, Claims } from './claims.ts';
+import { zoneOf, type Ground, type Zone } from './ground.ts';
+import { above, isUnder, isWildcard } from './hostnames.ts';
+import { apexListener, attachLabel, certManagerNamespace, hostCertificate, hostListener, httpListener, namesOf, passthroughListener, zoneListener } from './names.ts';
+import { assignPlaces, listenerLimit, type Place } from './places.ts';
 import { gatewayGroup, type Listener } from './types.ts';
 
-/** Gateway API's cap on `spec.listeners`. */
-export const listenerLimit = 64;
+/** What the data plane can do. */
+export interface Abilities {
+  listenerSets: boolean;
+  /** Cilium merges the listeners of a port whose kinds differ, so there they are the same; others find fault with a kind that a protocol does not carry. */
+  mergesKinds: boolean;
+}
+
+/** A listener with its place, and the namespaces whose routes it takes. */
+export interface Placed {
+  listener: Listener;
+  place: Place;
+  admits: ReadonlySet<string>;
+}
 
 export interface Listeners {
-  listeners: Listener[];
+  placed: Placed[];
   /** Certificate name to the hosts that it must cover. */
   certificates: Map<string, string[]>;
   /** Hosts that found no place. */
   leftOut: string[];
 }
 
-/** Apexes of tenants that inherit this gateway, without its own. */
-export const childApexes = (gateway: TenantGateway, attached: readonly KubeObject[]): string[] => {
-  const apex = normalHost(gateway.spec.apex);
-  const hosts = attached.filter(({ metadata }) => metadata.name !== gateway.metadata.namespace).map(({ metadata }) => normalHost(metadata.labels?.[hostLabel] ?? ''));
-  return [...new Set(hosts)].filter((host) => host !== apex && isHost(host)).toSorted();
-};
+/** A listener of port 443 that is wanted. */
+interface Wanted {
+  name: string;
+  hostname: string;
+  admits: ReadonlySet<string>;
+  /** Undefined where TLS is passed through. */
+  secret?: string;
+  since: string;
+  reaches: ReadonlySet<Place>;
+}
 
-/** The listeners of a gateway: http, then those that terminate TLS, then those that pass it through. Never more than the cap. */
-export const listenersOf = (gateway: TenantGateway, claims: Claims, attached: readonly KubeObject[]): Listeners => {
-  const { namespace = '', name = '' } = gateway.metadata;
-  const apex = normalHost(gateway.spec.apex);
-  const services = [...new Set(gateway.spec.tlsPassthroughServices ?? [])].filter((service) => isHost(`${service}.${apex}`));
-  const passthrough = services.slice(0, listenerLimit - 1).map((service) => passthroughOf(namespace, service, apex));
-  const terminating = gateway.spec.certMode === 'dns01' || gateway.spec.certMode === 'existingSecret' ? wildcards(gateway, attached) : perHost(namespace, name, claims);
-  // A host that is passed through cannot be terminated on the same port.
-  const passed = new Set(passthrough.map(({ hostname }) => hostname));
-  const candidates = terminating.filter(({ listener }) => !passed.has(listener.hostname));
-  const kept = candidates.slice(0, listenerLimit - 1 - passthrough.length);
-  const certificates = new Map<string, string[]>();
-  for (const { certificate, hosts } of kept) if (certificate) certificates.set(certificate, [...(certificates.get(certificate) ?? []), ...hosts]);
+/**
+ * The listeners of a gateway: http, then those that terminate TLS, then those that pass it through. Each takes the routes of
+ * exactly the namespaces that may be served on it. `held` are the places that listeners have now, by name.
+ */
+export const listenersOf = (gateway: TenantGateway, ground: Ground, claims: Claims, held: ReadonlyMap<string, Place>, abilities: Abilities): Listeners => {
+  const owner = gateway.metadata.namespace!;
+  const passed = [...ground.passthrough].map(([host, service]): Wanted => ({ ...standing(passthroughListener(service), host), admits: winnerOf(claims, host) }));
+  const apex = ground.zones.size > 0 ? [{ ...standing(apexListener, ground.apex), admits: winnerOf(claims, ground.apex), secret: secretOf(gateway, ground, ground.apex) }] : [];
+  const shared = [...ground.zones.values()].map((zone) => sharedListener(gateway, ground, claims, zone));
+  const fixed = [...shared.slice(0, 1), ...apex, ...passed].slice(0, listenerLimit - 1);
+  const { others, namesakes } = distinct([...shared.slice(1), ...singles(gateway, ground, claims, shared)]);
+  const places = assignPlaces(others, held, { gateway: listenerLimit - 1 - fixed.length, sets: abilities.listenerSets });
+  const outside = [...others.filter(({ name }) => !places.has(name)), ...namesakes];
+  // A contested host without a listener of its own must not fall to whoever lost it.
+  const losers = new Set(outside.flatMap(({ hostname }) => [...(claims.byHost.get(hostname)?.rivals ?? [])]));
+  const kept = [...fixed, ...others.filter(({ name }) => places.has(name))].map((wanted) => (isWildcard(wanted.hostname) ? { ...wanted, admits: wanted.admits.difference(losers) } : wanted));
+  const placed = kept.map((wanted): Placed => ({ listener: render(wanted, owner, abilities), place: places.get(wanted.name) ?? 0, admits: wanted.admits })).toSorted(byProtocolAndHost);
   return {
-    listeners: [httpOf(namespace), ...kept.map(({ listener }) => listener).toSorted(byHostname), ...passthrough],
-    certificates,
-    leftOut: [...candidates.slice(kept.length).map(({ listener }) => listener.hostname!), ...services.slice(passthrough.length).map((service) => `${service}.${apex}`)],
+    placed: [{ listener: httpOf(owner), place: 0, admits: new Set([owner, certManagerNamespace]) }, ...placed],
+    certificates: gateway.spec.certMode === 'existingSecret' ? new Map() : certificatesFor(ground, kept),
+    leftOut: [...outside, ...passed.filter((wanted) => !fixed.includes(wanted))].map(({ hostname }) => hostname).toSorted(),
   };
 };
 
-interface Terminating {
-  listener: Listener;
-  /** Undefined where the certificate is not ours to issue. */
-  certificate?: string;
-  hosts: string[];
-}
-
-/** Oldest first: a new route never takes the place of one that is served. */
-const perHost = (namespace: string, name: string, { winners, contested }: Claims): Terminating[] =>
-  [...winners.values()]
-    .toSorted((a, b) => compare(createdAt(a), createdAt(b)) || compare(a.host, b.host))
-    .map(({ host, route }) => {
-      const certificate = hostCertificate(name, host);
-      const pinnedTo = contested.has(host) ? route.metadata.namespace : undefined;
-      return { listener: https(hostListener(host), host, certificate, tlsRoutes(namespace, pinnedTo)), certificate, hosts: [host] };
-    });
-
-const createdAt = ({ route }: { route: KubeObject }): string => route.metadata.creationTimestamp ?? '';
-
-const wildcards = (gateway: TenantGateway, attached: readonly KubeObject[]): Terminating[] => {
-  const { namespace = '', name = '' } = gateway.metadata;
-  const apex = normalHost(gateway.spec.apex);
-  const given = gateway.spec.certMode === 'existingSecret' ? (gateway.spec.wildcardSecretRef?.name ?? '') : undefined;
-  const issued = given === undefined ? namesOf(name).wildcardCertificate : undefined;
-  const secret = given ?? namesOf(name).wildcardCertificate;
-  const listener = (listenerName: string, hostname: string): Listener => https(listenerName, hostname, secret, tlsRoutes(namespace));
-  return [
-    { listener: listener('https', `*.${apex}`), certificate: issued, hosts: [apex, `*.${apex}`] },
-    { listener: listener('https-apex', apex), certificate: issued, hosts: [] },
-    ...childApexes(gateway, attached).map((child) => ({ listener: listener(childListener(child), `*.${child}`), certificate: issued, hosts: [child, `*.${child}`] })),
-  ];
+/** Whoever wants to may find two hosts whose listeners would have one name: the older has it. */
+const distinct = (wanted: readonly Wanted[]): { others: Wanted[]; namesakes: Wanted[] } => {
+  const byName = new Map(wanted.toSorted((a, b) => compare(b.since, a.since) || compare(b.hostname, a.hostname)).map((one) => [one.name, one]));
+  return { others: [...byName.values()], namesakes: wanted.filter((one) => byName.get(one.name) !== one) };
 };
 
-const https = (name: string, hostname: string, certificate: string, allowedRoutes: object): Listener => ({
-  name,
-  port: 443,
-  protocol: 'HTTPS',
-  hostname,
-  tls: { mode: 'Terminate', certificateRefs: [{ name: certificate }] },
-  allowedRoutes,
+/** One that is there before any route is, and always in the Gateway. */
+const standing = (name: string, hostname: string) => ({ name, hostname, since: '', reaches: new Set([0]) });
+
+/** Nobody, where nobody claims the host: what attached all the same would be served by accident. */
+const winnerOf = ({ byHost }: Claims, host: string): ReadonlySet<string> => {
+  const claim = byHost.get(host);
+  return new Set(claim ? [claim.namespace] : []);
+};
+
+const sharedListener = (gateway: TenantGateway, ground: Ground, { roaming }: Claims, { apex, members, since }: Zone): Wanted => ({
+  ...standing(zoneListener(apex, ground.apex), `*.${apex}`),
+  admits: members.difference(roaming),
+  since,
+  secret: secretOf(gateway, ground, apex),
 });
 
-const passthroughOf = (namespace: string, service: string, apex: string): Listener => ({
-  name: passthroughListener(service),
-  port: 443,
-  protocol: 'TLS',
-  hostname: `${service}.${apex}`,
-  tls: { mode: 'Passthrough' },
-  allowedRoutes: tlsRoutes(namespace),
-});
+/** Hosts that need a listener of their own: all where there is no zone, else those that a zone's would not serve, or to others too. */
+const singles = (gateway: TenantGateway, ground: Ground, claims: Claims, shared: readonly Wanted[]): Wanted[] => {
+  const byHostname = new Map(shared.map((wanted) => [wanted.hostname, wanted]));
+  return [...claims.byHost.values()].flatMap((claim): Wanted[] => {
+    const { host, namespace, rivals, routes } = claim;
+    if (isWildcard(host) || ground.passthrough.has(host) || (ground.zones.size > 0 && host === ground.apex)) return [];
+    const zone = byHostname.get(`*.${above(host)}`);
+    const reached = routes.some(({ place, parentRef: { sectionName } }) => place === 0 && (sectionName === undefined || sectionName === zone?.name));
+    if (zone?.admits.has(namespace) && reached && rivals.isDisjointFrom(zone.admits)) return [];
+    const since = sinceOf(claim);
+    return [{ name: hostListener(host), hostname: host, admits: new Set([namespace]), secret: secretOf(gateway, ground, host), since, reaches: new Set(routes.map(({ place }) => place)) }];
+  });
+};
+
+const sinceOf = ({ routes }: Claim): string => routes.map(({ route }) => route.metadata.creationTimestamp ?? '').reduce((a, b) => (a < b ? a : b));
+
+/** Names in a certificate, by the authorities' rule. */
+const namesPerCertificate = 100;
+
+/** The Secret that holds the certificate for a host or a wildcard. */
+const secretOf = ({ metadata: { name = '' }, spec }: TenantGateway, ground: Ground, hostname: string): string => {
+  if (spec.certMode === 'existingSecret') return spec.wildcardSecretRef?.name ?? '';
+  const zone = zoneOf(hostname, ground);
+  if (!zone) return hostCertificate(name, hostname);
+  return sharesCertificate(zone, ground) ? namesOf(name).wildcardCertificate : hostCertificate(name, zone.apex);
+};
+
+/** Zones that are below the gateway's apex share its certificate. Another domain may not be its DNS account's, and holds up nobody else's. */
+const sharesCertificate = (zone: Zone, { zones, apex }: Ground): boolean =>
+  [...zones.values()]
+    .filter((one) => isUnder(one.apex, apex))
+    .slice(0, namesPerCertificate / 2)
+    .includes(zone);
+
+/** What each certificate has to cover. */
+const certificatesFor = (ground: Ground, kept: readonly Wanted[]): Map<string, string[]> => {
+  const certificates = new Map<string, Set<string>>();
+  for (const { secret, hostname } of kept) {
+    if (secret === undefined) continue;
+    const zone = zoneOf(hostname, ground);
+    const hosts = certificates.get(secret) ?? new Set();
+    certificates.set(secret, hosts);
+    for (const host of zone ? [zone.apex, `*.${zone.apex}`] : [hostname]) hosts.add(host);
+  }
+  return new Map([...certificates].map(([secret, hosts]) => [secret, [...hosts]]));
+};
+
+const render = ({ name, hostname, admits, secret }: Wanted, owner: string, { mergesKinds }: Abilities): Listener => {
+  const protocol = secret === undefined ? 'TLS' : 'HTTPS';
+  const kinds = mergesKinds ? ['HTTPRoute', 'TLSRoute'] : [secret === undefined ? 'TLSRoute' : 'HTTPRoute'];
+  return {
+    name,
+    port: 443,
+    protocol,
+    hostname,
+    tls: secret === undefined ? { mode: 'Passthrough' } : { mode: 'Terminate', certificateRefs: [{ name: secret }] },
+    allowedRoutes: { namespaces: { from: 'Selector', selector: selectorOf(owner, admits) }, kinds: kinds.map((kind) => ({ group: gatewayGroup, kind })) },
+  };
+};
+
+const nameLabel = 'kubernetes.io/metadata.name';
+
+/** By the gateway's own key, and by name: of the two, only the kube-apiserver writes the latter. */
+const selectorOf = (owner: string, admits: ReadonlySet<string>): object => {
+  const key = { [attachLabel(owner)]: '' };
+  const [only, ...more] = [...admits].toSorted();
+  if (only === undefined) return { matchLabels: key, matchExpressions: [{ key: nameLabel, operator: 'DoesNotExist' }] }; // every namespace has it
+  if (more.length === 0) return { matchLabels: { ...key, [nameLabel]: only } };
+  return { matchLabels: key, matchExpressions: [{ key: nameLabel, operator: 'In', values: [only, ...more] }] };
+};
 
 /** Plain HTTP is for the redirect and for cert-manager's challenges alone. */
-const httpOf = (namespace: string): Listener => ({
+const httpOf = (owner: string): Listener => ({
   name: httpListener,
   port: 80,
   protocol: 'HTTP',
   allowedRoutes: {
-    namespaces: {
-      from: 'Selector',
-      selector: { matchExpressions: [{ key: 'kubernetes.io/metadata.name', operator: 'In', values: [...new Set([namespace, certManagerNamespace])] }] },
-    },
+    namespaces: { from: 'Selector', selector: { matchExpressions: [{ key: nameLabel, operator: 'In', values: [...new Set([owner, certManagerNamespace])] }] } },
   },
 });
 
-/** The same kinds on every listener of port 443: Cilium merges them otherwise. */
-const tlsRoutes = (namespace: string, pinnedTo?: string): object => ({
-  namespaces: { from: 'Selector', selector: { matchLabels: { [attachLabel(namespace)]: '', ...(pinnedTo && { 'kubernetes.io/metadata.name': pinnedTo }) } } },
-  kinds: [
-    { group: gatewayGroup, kind: 'HTTPRoute' },
-    { group: gatewayGroup, kind: 'TLSRoute' },
-  ],
-});
-
-const byHostname = (a: Listener, b: Listener): number => compare(a.hostname ?? '', b.hostname ?? '');
+const byProtocolAndHost = ({ listener: a }: Placed, { listener: b }: Placed): number => compare(a.protocol, b.protocol) || compare(a.hostname ?? '', b.hostname ?? '');
 const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b));

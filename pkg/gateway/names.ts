@@ -31,6 +31,7 @@ export const namesOf = (name: string) => ({
 });
 
 export const httpListener = 'http';
+export const apexListener = 'https-apex';
 
 /** `<first label>-<8 hex digits of the host's SHA-256>`, the host in lower case. */
 const hostKey = (host: string): string => {
@@ -39,7 +40,8 @@ const hostKey = (host: string): string => {
 };
 
 export const hostListener = (host: string): string => `https-${hostKey(host)}`;
-export const childListener = (apex: string): string => `https-child-${hostKey(apex)}`;
+/** The listener of a zone's wildcard: the gateway's own, or that of a tenant below. */
+export const zoneListener = (apex: string, own: string): string => (apex === own ? 'https' : `https-child-${hostKey(apex)}`);
 export const passthroughListener = (service: string): string => `tls-${service}`;
 
 /** Label values hold 63 characters, and cert-manager puts this name into labels: a long first label is cut, the hash tells hosts apart. */

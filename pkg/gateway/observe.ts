@@ -2,12 +2,13 @@ import type { TenantGateway } from '../../api/gateway/v1alpha1/tenantgateway.ts'
 import type { KubeObject } from '../../api/meta/v1/types.ts';
 import { controllerOf, isManaged, managedByLabel, fieldManager, type RestResource } from '../controller/apply.ts';
 import type { Informer, InformerOptions } from '../controller/informer.ts';
+import { abilitiesOf } from './abilities.ts';
 import { attachManager, listedBy } from './attach.ts';
 import { gatewayOf } from './claims.ts';
 import type { IssuerTable } from './issuance/issuers.ts';
 import { controllerName, namesOf, ownersOf } from './names.ts';
-import { admits, isOurs, type Observed } from './plan.ts';
-import { certificates, gateways, httpRoutes, issuers, type Certificate, type Gateway, type HttpRoute } from './types.ts';
+import { classOf, isOurs, type Observed } from './plan.ts';
+import { certificates, gateways, httpRoutes, issuers, type Certificate, type Gateway, type GatewayClass, type ListenerSet, type Route } from './types.ts';
 
 /** What the gateways' part of the loop looks at. */
 export interface GatewayCaches {
@@ -15,9 +16,14 @@ export interface GatewayCaches {
   /** All namespaces, metadata only. */
   namespaces: Informer;
   /** All of the cluster. */
-  routes: Informer<HttpRoute>;
+  httpRoutes: Informer<Route>;
+  grpcRoutes: Informer<Route>;
+  /** One for each version, newest first. */
+  tlsRoutes: readonly Informer<Route>[];
+  gatewayClasses: Informer<GatewayClass>;
   /** Only what carries our label. */
   gateways: Informer<Gateway>;
+  listenerSets: Informer<ListenerSet>;
   issuers: Informer;
   certificates: Informer<Certificate>;
 }
@@ -26,7 +32,7 @@ export interface GatewayCaches {
 export const managedSelector = `${managedByLabel}=${fieldManager}`;
 
 export const tenantGatewayInformer: InformerOptions<TenantGateway> = {
-  indexes: { namespace: ({ metadata }) => [metadata.namespace!], attached: listedBy },
+  indexes: { namespace: ({ metadata }) => [metadata.namespace!], attached: listedBy, class: (gateway) => [classOf(gateway)] },
 };
 
 export const namespaceInformer: InformerOptions<KubeObject> = {
@@ -40,26 +46,33 @@ export const namespaceInformer: InformerOptions<KubeObject> = {
 /** Only of what we made is it of interest who wrote which field. */
 const withoutForeignFields = <T extends KubeObject>(object: T): T => (isManaged(object) ? object : { ...object, metadata: { ...object.metadata, managedFields: undefined } });
 
-export const routeInformer: InformerOptions<HttpRoute> = {
+export const routeInformer: InformerOptions<Route> = {
   indexes: { gateway: (route) => gatewaysOf(route) },
   keep: (route) => withoutForeignFields(route),
 };
 
-export const certificateInformer: InformerOptions<Certificate> = {
-  indexes: { owner: (certificate) => [controllerOf(certificate)?.uid ?? ''].filter(Boolean) },
-};
+/** Found again by the uid of the TenantGateway that made them. */
+export const madeInformer = <T extends KubeObject>(): InformerOptions<T> => ({
+  indexes: { owner: (object) => [controllerOf(object)?.uid ?? ''].filter(Boolean) },
+});
+
+export const allInformers = ({ tlsRoutes, ...others }: GatewayCaches): Pick<Informer, 'settled' | 'start' | 'stop'>[] => [...Object.values(others), ...tlsRoutes];
 
 /** `namespace/name` of the Gateways that a route names, in its spec or in what we once wrote into its status. */
-export const gatewaysOf = ({ metadata, spec, status }: HttpRoute): string[] => {
+export const gatewaysOf = ({ metadata, spec, status }: Route): string[] => {
   const stated = status?.parents?.filter((entry) => entry.controllerName === controllerName).map(({ parentRef }) => parentRef) ?? [];
   const keys = [...(spec?.parentRefs ?? []), ...stated].map((parentRef) => gatewayOf(parentRef, metadata.namespace!));
   return [...new Set(keys.filter((key) => key !== undefined))];
 };
 
+/** The routes of every kind that name a gateway, `namespace/name`. */
+export const routesOf = ({ httpRoutes: http, grpcRoutes: grpc, tlsRoutes: tls }: GatewayCaches, key: string): Route[] =>
+  [http, grpc, tls.find(({ missing }) => !missing)].flatMap((informer) => informer?.byIndex('gateway', key) ?? []);
+
 export const missingResources = (caches: GatewayCaches): Set<RestResource> => {
   const resources: [RestResource, { missing: boolean }][] = [
     [gateways, caches.gateways],
-    [httpRoutes, caches.routes],
+    [httpRoutes, caches.httpRoutes],
     [issuers, caches.issuers],
     [certificates, caches.certificates],
   ];
@@ -71,14 +84,16 @@ export const observe = (caches: GatewayCaches, gateway: TenantGateway, issuerTab
   const names = namesOf(name);
   return {
     gateway,
-    attached: caches.namespaces.byIndex('attach', namespace).filter((object) => admits(object, namespace)),
-    routes: caches.routes.byIndex('gateway', `${namespace}/${name}`).filter((route) => !isOurs(route, gateway)),
+    attached: caches.namespaces.byIndex('attach', namespace),
+    routes: routesOf(caches, `${namespace}/${name}`).filter((route) => !isOurs(route, gateway)),
     live: {
       gateway: caches.gateways.get(namespace, names.gateway),
       issuer: caches.issuers.get(namespace, names.issuer),
-      redirect: caches.routes.get(namespace, names.redirect),
+      redirect: caches.httpRoutes.get(namespace, names.redirect),
       certificates: caches.certificates.byIndex('owner', gateway.metadata.uid!),
+      sets: caches.listenerSets.byIndex('owner', gateway.metadata.uid!),
     },
+    abilities: abilitiesOf(caches.gatewayClasses.get('', classOf(gateway)), !caches.listenerSets.missing),
     missing: missingResources(caches),
     issuers: issuerTable,
   };

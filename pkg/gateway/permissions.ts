@@ -1,10 +1,17 @@
 import type { PolicyRule } from '../controller/permissions.ts';
 
-/** What the gateways' part of the loop does in the host cluster. Namespaces are read under the tenants' permissions. */
+const gatewayApi = ['gateway.networking.k8s.io'];
+const routes = ['httproutes', 'grpcroutes', 'tlsroutes'];
+
+/** What the gateways' part of the loop does in the host cluster. */
 export const gatewayPermissions: readonly PolicyRule[] = [
-  { apiGroups: ['gateway.networking.k8s.io'], resources: ['gateways', 'httproutes'], verbs: ['get', 'list', 'watch', 'create', 'patch'] },
-  { apiGroups: ['gateway.networking.k8s.io'], resources: ['httproutes/status'], verbs: ['patch'] },
+  { apiGroups: gatewayApi, resources: ['gateways', 'httproutes'], verbs: ['get', 'list', 'watch', 'create', 'patch'] },
+  { apiGroups: gatewayApi, resources: ['listenersets'], verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'] },
+  { apiGroups: gatewayApi, resources: ['grpcroutes', 'tlsroutes', 'gatewayclasses'], verbs: ['list', 'watch'] },
+  { apiGroups: gatewayApi, resources: routes.map((plural) => `${plural}/status`), verbs: ['patch'] },
   { apiGroups: ['cert-manager.io'], resources: ['issuers', 'certificates'], verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'] },
+  // Labels of namespaces that are no tenant's.
+  { apiGroups: [''], resources: ['namespaces'], verbs: ['list', 'watch', 'patch'] },
   // Objects name a TenantGateway as an owner that waits for them (admission plugin OwnerReferencesPermissionEnforcement).
   { apiGroups: ['gateway.cozystack.io'], resources: ['tenantgateways/finalizers'], verbs: ['update'] },
 ];

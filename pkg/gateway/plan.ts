@@ -2,16 +2,20 @@ import type { TenantGateway } from '../../api/gateway/v1alpha1/tenantgateway.ts'
 import type { KubeObject } from '../../api/meta/v1/types.ts';
 import { controllerOf, fieldManager, managedBy, type RestResource } from '../controller/apply.ts';
 import { ownedFields } from '../controller/managed-fields.ts';
-import { resolveClaims, type Attachment, type Claims } from './claims.ts';
+import { attachedTo } from './attached.ts';
+import { resolveClaims, type Attachment } from './claims.ts';
+import { groundOf } from './ground.ts';
 import { isHost, normalHost } from './hostnames.ts';
 import type { IssuerTable } from './issuance/issuers.ts';
 import { issuerSpec } from './issuer.ts';
-import { listenersOf } from './listeners.ts';
-import { attachLabel, compatibleManagedBy, httpListener, namesOf } from './names.ts';
-import { certificates, gatewayGroup, gateways, httpRoutes, issuers, type Certificate, type Gateway, type HttpRoute, type Listener } from './types.ts';
+import { listenersOf, type Abilities } from './listeners.ts';
+import { compatibleManagedBy, httpListener, namesOf } from './names.ts';
+import { placeOf, setName, type Place } from './places.ts';
+import { explain } from './served.ts';
+import { certificates, gatewayGroup, gateways, httpRoutes, issuers, listenerSets, type Certificate, type Gateway, type Listener, type ListenerSet, type Route } from './types.ts';
 
 /** What a TenantGateway makes. */
-export type Made = 'gateway' | 'issuer' | 'certificate' | 'redirect';
+export type Made = 'gateway' | 'listenerSet' | 'issuer' | 'certificate' | 'redirect';
 
 /** All that a plan is made from. Objects are as the caches hold them. */
 export interface Observed {
@@ -19,14 +23,16 @@ export interface Observed {
   /** Namespaces that carry the gateway's label. */
   attached: readonly KubeObject[];
   /** Routes with a parentRef to it, whoever may attach. */
-  routes: readonly HttpRoute[];
+  routes: readonly Route[];
   live: {
     gateway: Gateway | undefined;
     issuer: KubeObject | undefined;
-    redirect: HttpRoute | undefined;
+    redirect: Route | undefined;
     /** All that this gateway made. */
     certificates: readonly Certificate[];
+    sets: readonly ListenerSet[];
   };
+  abilities: Abilities;
   /** Resources that the kube-apiserver does not serve. */
   missing: ReadonlySet<RestResource>;
   issuers: IssuerTable;
@@ -36,7 +42,7 @@ export type Action =
   | { do: 'apply'; what: Made; desired: KubeObject; live: KubeObject | undefined }
   | { do: 'delete'; what: Made; object: KubeObject }
   /** Somebody added listeners: an apply neither removes them nor passes where they clash with ours. */
-  | { do: 'replace'; what: 'gateway'; object: KubeObject; listeners: Listener[] };
+  | { do: 'replace'; what: 'gateway' | 'listenerSet'; object: KubeObject; listeners: Listener[] };
 
 export interface Plan {
   actions: Action[];
@@ -45,27 +51,29 @@ export interface Plan {
   leftOut: string[];
   /** Names of the Certificates that should be there. */
   certificates: string[];
-  /** Namespaces in spec.attachedNamespaces that lack the label which admits their routes. */
-  unlabelled: string[];
+  /** Namespaces in spec.attachedNamespaces that are not attached: they do not exist, are about to be, or may not be. */
+  unattached: string[];
   /** What is wrong with the spec: nothing is changed until it is put right. */
   fault: string | undefined;
 }
 
-const idle = { actions: [], attachments: [], leftOut: [], certificates: [], unlabelled: [] };
-const noClaims: Claims = { winners: new Map(), contested: new Set(), attachments: [] };
+const idle = { actions: [], attachments: [], leftOut: [], certificates: [], unattached: [] };
 
 /** What to do for a gateway now. Pure. */
 export const plan = (observed: Observed): Plan => {
-  const { gateway, attached, routes, live, missing } = observed;
+  const { gateway, routes, live, missing, abilities } = observed;
   const { namespace = '', name = '', deletionTimestamp } = gateway.metadata;
   if (deletionTimestamp) return { ...idle, fault: undefined }; // the garbage collector takes what it owns
   const fault = specFault(gateway, observed.issuers);
   if (fault) return { ...idle, fault };
 
-  const byName = new Map(attached.map((object) => [object.metadata.name!, object]));
-  const wildcard = gateway.spec.certMode === 'dns01' || gateway.spec.certMode === 'existingSecret';
-  const claims = wildcard ? noClaims : resolveClaims(gateway, routes, (wanted) => byName.get(wanted));
-  const { listeners, certificates: wanted, leftOut } = listenersOf(gateway, claims, attached);
+  const attached = attachedTo(gateway, observed.attached);
+  const ground = groundOf(gateway, attached);
+  const claims = resolveClaims(gateway, routes, attached, ground);
+  const { placed, certificates: wanted, leftOut } = listenersOf(gateway, ground, claims, placesHeld(observed), abilities);
+  const listenersAt = Map.groupBy(placed, ({ place }) => place);
+  const listeners = listenersAt.get(0)!.map(({ listener }) => listener);
+  const places = [...listenersAt.keys()].filter((place) => place > 0).toSorted((a, b) => a - b);
   const names = namesOf(name);
   const make = (resource: RestResource, objectName: string, labels: Record<string, string>, spec: object): KubeObject => ({
     apiVersion: resource.apiVersion,
@@ -79,14 +87,23 @@ export const plan = (observed: Observed): Plan => {
   const apply = (what: Made, resource: RestResource, object: KubeObject, found: KubeObject | undefined): void => {
     if (!missing.has(resource)) actions.push({ do: 'apply', what, desired: object, live: found });
   };
-  if (live.gateway && isOurs(live.gateway, gateway) && hasForeignListeners(live.gateway, listeners))
-    actions.push({ do: 'replace', what: 'gateway', object: live.gateway, listeners });
-  const gatewaySpec = { gatewayClassName: gateway.spec.gatewayClassName || 'cilium', listeners };
-  apply('gateway', gateways, make(gateways, names.gateway, { 'cozystack.io/gateway': namespace }, gatewaySpec), live.gateway);
+  /** Applies what holds listeners. */
+  const hold = (what: 'gateway' | 'listenerSet', resource: RestResource, object: KubeObject, found: Gateway | ListenerSet | undefined, held: Listener[]): void => {
+    if (found && isOurs(found, gateway) && hasForeignListeners(found, held)) actions.push({ do: 'replace', what, object: found, listeners: held });
+    apply(what, resource, object, found);
+  };
+  const gatewaySpec = { gatewayClassName: classOf(gateway), ...(places.length > 0 && { allowedListeners: { namespaces: { from: 'Same' } } }), listeners };
+  hold('gateway', gateways, make(gateways, names.gateway, { 'cozystack.io/gateway': namespace }, gatewaySpec), live.gateway, listeners);
+  const sets = new Map(live.sets.map((set) => [set.metadata.name!, set]));
+  for (const place of places) {
+    const held = listenersAt.get(place)!.map(({ listener }) => listener);
+    const spec = { parentRef: { group: gatewayGroup, kind: 'Gateway', name }, listeners: held };
+    hold('listenerSet', listenerSets, make(listenerSets, setName(name, place), perGateway, spec), sets.get(setName(name, place)), held);
+  }
   const issuer = gateway.spec.certMode === 'existingSecret' ? undefined : issuerSpec(namespace, name, gateway.spec, observed.issuers);
   if (issuer && 'spec' in issuer) apply('issuer', issuers, make(issuers, names.issuer, {}, issuer.spec), live.issuer);
   for (const [certificate, hosts] of [...wanted].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
-    const labels = wildcard ? {} : { ...perGateway, 'cozystack.io/per-listener-cert': 'true' };
+    const labels = certificate === names.wildcardCertificate ? {} : { ...perGateway, 'cozystack.io/per-listener-cert': 'true' };
     const spec = { secretName: certificate, dnsNames: [...new Set(hosts)], issuerRef: { kind: 'Issuer', name: names.issuer } };
     apply('certificate', certificates, make(certificates, certificate, labels, spec), live.certificates.find(({ metadata }) => metadata.name === certificate));
   }
@@ -96,23 +113,37 @@ export const plan = (observed: Observed): Plan => {
   for (const object of live.certificates)
     if (!wanted.has(object.metadata.name!) && !object.metadata.deletionTimestamp && isOurs(object, gateway)) actions.push({ do: 'delete', what: 'certificate', object });
 
-  const unlabelled = [...new Set(gateway.spec.attachedNamespaces ?? [])].filter((wantedNamespace) => wantedNamespace && !byName.has(wantedNamespace));
-  return { actions, attachments: claims.attachments, leftOut, certificates: [...wanted.keys()], unlabelled, fault: undefined };
+  for (const set of live.sets)
+    if (!places.some((place) => setName(name, place) === set.metadata.name) && !set.metadata.deletionTimestamp && isOurs(set, gateway)) actions.push({ do: 'delete', what: 'listenerSet', object: set });
+
+  const unattached = [...new Set(gateway.spec.attachedNamespaces ?? [])].filter((listed) => !attached.has(listed));
+  return { actions, attachments: explain(name, claims, placed, leftOut), leftOut, certificates: [...wanted.keys()], unattached, fault: undefined };
+};
+
+/** The GatewayClass of a gateway. */
+export const classOf = ({ spec }: TenantGateway): string => spec.gatewayClassName || 'cilium';
+
+/** Where each listener stands now, by name. */
+const placesHeld = ({ gateway, live }: Observed): Map<string, Place> => {
+  const held = new Map<string, Place>();
+  for (const set of live.sets) {
+    if (!isOurs(set, gateway)) continue;
+    for (const { name } of set.spec?.listeners ?? []) held.set(name, placeOf(set.metadata.name!)?.place ?? 1);
+  }
+  if (live.gateway && isOurs(live.gateway, gateway)) for (const { name } of live.gateway.spec?.listeners ?? []) held.set(name, 0);
+  return held;
 };
 
 /** Made for this very TenantGateway. */
 export const isOurs = (object: KubeObject, gateway: TenantGateway): boolean => controllerOf(object)?.uid === gateway.metadata.uid;
 
 /** Listeners that we own and no longer want go with the next apply; these are others'. */
-const hasForeignListeners = (live: Gateway, desired: readonly Listener[]): boolean => {
+const hasForeignListeners = (live: Gateway | ListenerSet, desired: readonly Listener[]): boolean => {
   const markOf = ({ name }: Listener): string => `k:${JSON.stringify({ name })}`;
   const wanted = new Set(desired.map(markOf));
-  const ours = (ownedFields(live, gateways.apiVersion, fieldManager)?.['f:spec'] as Record<string, object> | undefined)?.['f:listeners'] ?? {};
+  const ours = (ownedFields(live, live.apiVersion, fieldManager)?.['f:spec'] as Record<string, object> | undefined)?.['f:listeners'] ?? {};
   return (live.spec?.listeners ?? []).some((listener) => !wanted.has(markOf(listener)) && !(markOf(listener) in ours));
 };
-
-/** Whether a namespace admits its routes to gateways in `owner`. */
-export const admits = (namespace: KubeObject, owner: string): boolean => namespace.metadata.labels?.[attachLabel(owner)] !== undefined;
 
 const specFault = (gateway: TenantGateway, table: IssuerTable): string | undefined => {
   const { apex, certMode, wildcardSecretRef } = gateway.spec;

@@ -1,16 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
 import { toConditions, type Verdict } from '../controller/conditions.ts';
-import { gatewayOf, type Attachment } from './claims.ts';
-import { normalHost } from './hostnames.ts';
+import { gatewayOf, undercuts, type Attachment, type Fault } from './claims.ts';
 import { controllerName } from './names.ts';
-import type { HttpRoute, ParentReference, RouteParentStatus } from './types.ts';
+import type { Route, ParentReference, RouteParentStatus } from './types.ts';
 
 /** Gateway API's cap on `status.parents`. */
 const parentLimit = 32;
 
 /** A route whose `status.parents` is to be written. */
 export interface RouteUpdate {
-  route: HttpRoute;
+  route: Route;
   parents: RouteParentStatus[];
 }
 
@@ -18,8 +17,7 @@ export interface RouteUpdate {
  * What the routes' `status.parents` should say of gateway `key` (`namespace/name`), for those where it differs.
  * `routes` are all that refer to it, now or in an entry of ours that is out of date. Entries of other controllers stay.
  */
-export const routeUpdates = (key: string, routes: readonly HttpRoute[], attachments: readonly Attachment[], leftOut: readonly string[], now: number): RouteUpdate[] => {
-  const unplaced = new Set(leftOut);
+export const routeUpdates = (key: string, routes: readonly Route[], attachments: readonly Attachment[], now: number): RouteUpdate[] => {
   return routes.flatMap((route) => {
     const found = route.status?.parents ?? [];
     const { namespace = '', generation } = route.metadata;
@@ -28,23 +26,29 @@ export const routeUpdates = (key: string, routes: readonly HttpRoute[], attachme
       .filter((attachment) => attachment.route.metadata.uid === route.metadata.uid)
       .map((attachment): RouteParentStatus => {
         const before = found.find((entry) => isAboutKey(entry) && isSame(entry.parentRef, attachment.parentRef));
-        return { parentRef: attachment.parentRef, controllerName, conditions: toConditions([verdictOf(key, attachment, unplaced)], before?.conditions, generation, now) };
+        return { parentRef: attachment.parentRef, controllerName, conditions: toConditions(verdictsOf(key, attachment), before?.conditions, generation, now) };
       });
     const parents = [...found.filter((entry) => !isAboutKey(entry)), ...entries].slice(0, parentLimit);
     return isDeepStrictEqual(inOrder(parents), inOrder(found)) ? [] : [{ route, parents }];
   });
 };
 
-const verdictOf = (key: string, { route, refused, lost }: Attachment, unplaced: ReadonlySet<string>): Verdict => {
-  const left = (route.spec?.hostnames ?? []).map(normalHost).filter((host) => unplaced.has(host));
-  const faults = [
-    ...(lost.length > 0 ? [`served for another namespace: ${lost.join(', ')}`] : []),
-    ...refused,
-    ...(left.length > 0 ? [`no listener left: ${left.join(', ')}`] : []),
-  ];
-  if (faults.length === 0) return { type: 'Accepted', status: 'True', reason: 'Accepted', message: `Attached to TenantGateway ${key}` };
-  const reason = lost.length > 0 ? 'HostnameConflict' : refused.length > 0 ? 'HostnameNotAllowed' : 'ListenerLimitReached';
-  return { type: 'Accepted', status: 'False', reason, message: `TenantGateway ${key} does not serve: ${faults.join('; ')}` };
+const verdictsOf = (key: string, attachment: Attachment): Verdict[] => {
+  const [first, ...more] = attachment.faults.toSorted((a, b) => order.indexOf(a.reason) - order.indexOf(b.reason));
+  const accepted: Verdict = first
+    ? { type: 'Accepted', status: 'False', reason: first.reason, message: `TenantGateway ${key} does not serve all of it: ${[first, ...more].map(({ message }) => message).join('; ')}` }
+    : { type: 'Accepted', status: 'True', reason: 'Accepted', message: `Attached to TenantGateway ${key}` };
+  return undercuts(attachment, key.slice(0, key.indexOf('/'))) ? [accepted, plaintext] : [accepted];
+};
+
+/** Which of several reasons stands for all. */
+const order: Fault['reason'][] = ['NotAllowedByListeners', 'HostnameRequired', 'HostnameConflict', 'HostnameNotAllowed', 'NoMatchingParent', 'ListenerLimitReached'];
+
+const plaintext: Verdict = {
+  type: 'Redirected',
+  status: 'False',
+  reason: 'ServedInPlainText',
+  message: 'parentRef names no listener, so the route is attached to port 80 too, and answers there instead of the redirect to https: set port 443 or a sectionName',
 };
 
 const isSame = (a: ParentReference, b: ParentReference): boolean => identity(a) === identity(b);

@@ -5,11 +5,11 @@ import { exampleGateway, exampleRoute, observedOf } from './example.ts';
 import { plan } from './plan.ts';
 import { routeUpdates } from './route-status.ts';
 import { statusOf, type Outlook } from './status.ts';
-import { certificates, issuers, type Certificate, type Gateway, type HttpRoute } from './types.ts';
+import { certificates, issuers, type Certificate, type Gateway, type Route } from './types.ts';
 
 const now = Date.UTC(2026, 10, 30, 12);
 const condition = (type: string, status: Condition['status']): Condition => ({ type, status, reason: type, message: '', lastTransitionTime: '2026-11-30T10:00:00Z' });
-const www = exampleRoute('tenant-acme', 'www', ['www.acme.example.org']);
+const www = exampleRoute('tenant-acme', 'www', ['www.acme.example.org'], { parentRef: { port: 443 } });
 const planned = plan(observedOf([www]));
 const gatewayIn = (accepted: Condition['status'], programmed: Condition['status'], listening: Condition['status'] = programmed): Gateway => {
   const action = planned.actions.find(({ what }) => what === 'gateway')!;
@@ -24,15 +24,15 @@ const gatewayIn = (accepted: Condition['status'], programmed: Condition['status'
   };
 };
 const certificate = (status: Condition['status']): Certificate => ({ apiVersion: 'cert-manager.io/v1', kind: 'Certificate', metadata: { name: planned.certificates[0] }, status: { conditions: [condition('Ready', status)] } });
-const outlook = (change: Partial<Outlook> = {}): Outlook => ({ plan: planned, refused: [], rejected: [], missing: new Set(), waiting: [], live: { gateway: gatewayIn('True', 'True'), certificates: [certificate('True')] }, ...change });
+const outlook = (change: Partial<Outlook> = {}): Outlook => ({ plan: planned, refused: [], rejected: [], missing: new Set(), waiting: [], live: { gateway: gatewayIn('True', 'True'), certificates: [certificate('True')], sets: [] }, ...change });
 
 describe('status of a gateway', () => {
   for (const { name, seen, reason, ready = 'False' } of [
     { name: 'all is well', seen: outlook(), reason: 'Reconciled', ready: 'True' },
-    { name: 'no data plane', seen: outlook({ live: { gateway: gatewayIn('Unknown', 'Unknown'), certificates: [] } }), reason: 'GatewayNotAccepted' },
-    { name: 'not programmed', seen: outlook({ live: { gateway: gatewayIn('True', 'False'), certificates: [] } }), reason: 'GatewayNotProgrammed' },
-    { name: 'a Certificate is pending', seen: outlook({ live: { gateway: gatewayIn('True', 'True'), certificates: [certificate('False')] } }), reason: 'CertificatesPending' },
-    { name: 'a listener is not ready', seen: outlook({ live: { gateway: gatewayIn('True', 'True', 'False'), certificates: [certificate('True')] } }), reason: 'ListenersNotReady' },
+    { name: 'no data plane', seen: outlook({ live: { gateway: gatewayIn('Unknown', 'Unknown'), certificates: [], sets: [] } }), reason: 'GatewayNotAccepted' },
+    { name: 'not programmed', seen: outlook({ live: { gateway: gatewayIn('True', 'False'), certificates: [], sets: [] } }), reason: 'GatewayNotProgrammed' },
+    { name: 'a Certificate is pending', seen: outlook({ live: { gateway: gatewayIn('True', 'True'), certificates: [certificate('False')], sets: [] } }), reason: 'CertificatesPending' },
+    { name: 'a listener is not ready', seen: outlook({ live: { gateway: gatewayIn('True', 'True', 'False'), certificates: [certificate('True')], sets: [] } }), reason: 'ListenersNotReady' },
     { name: 'an API is missing', seen: outlook({ missing: new Set([issuers, certificates]) }), reason: 'ApiMissing' },
     { name: 'a foreign object is in the way', seen: outlook({ refused: ['Issuer tenant-acme/cozystack-gateway exists'] }), reason: 'NotOwned' },
     { name: 'the kube-apiserver rejects an object', seen: outlook({ rejected: ['Gateway "cozystack" is invalid'] }), reason: 'ReconcileError' },
@@ -46,13 +46,13 @@ describe('status of a gateway', () => {
     });
 
   it('tells of a listener whose certificate is not there', () => {
-    const { listeners } = statusOf(exampleGateway(), outlook({ live: { gateway: gatewayIn('True', 'True'), certificates: [] } }), now);
+    const { listeners } = statusOf(exampleGateway(), outlook({ live: { gateway: gatewayIn('True', 'True'), certificates: [], sets: [] } }), now);
     assert.deepEqual(listeners?.map(({ ready, reason, hostname }) => [hostname, ready, reason]), [[undefined, true, undefined], ['www.acme.example.org', false, 'CertificateNotReady']]);
   });
 
   it('keeps the time of a transition while the status stays', () => {
     const before = statusOf(exampleGateway(), outlook(), now - 3_600_000);
-    const after = statusOf({ ...exampleGateway(), status: before }, outlook({ live: { gateway: gatewayIn('True', 'True', 'False'), certificates: [certificate('True')] } }), now);
+    const after = statusOf({ ...exampleGateway(), status: before }, outlook({ live: { gateway: gatewayIn('True', 'True', 'False'), certificates: [certificate('True')], sets: [] } }), now);
     const times = Object.fromEntries(after.conditions!.map(({ type, lastTransitionTime }) => [type, lastTransitionTime]));
     assert.equal(times['Accepted'], '2026-11-30T11:00:00Z');
     assert.equal(times['Ready'], '2026-11-30T12:00:00Z');
@@ -61,9 +61,9 @@ describe('status of a gateway', () => {
 
 describe('status of routes', () => {
   const key = 'tenant-acme/cozystack';
-  const updates = (routes: HttpRoute[], leftOut: string[] = []) => routeUpdates(key, routes, plan(observedOf(routes)).attachments, leftOut, now);
+  const updates = (routes: Route[]) => routeUpdates(key, routes, plan(observedOf(routes)).attachments, now);
   const foreign = { parentRef: { name: 'cozystack', namespace: 'tenant-acme' }, controllerName: 'io.cilium/gateway-controller', conditions: [condition('Accepted', 'True')] };
-  const withParents = (route: HttpRoute, parents: NonNullable<HttpRoute['status']>['parents']): HttpRoute => ({ ...route, status: { parents } });
+  const withParents = (route: Route, parents: NonNullable<Route['status']>['parents']): Route => ({ ...route, status: { parents } });
 
   it('says once what became of each, and keeps what others say', () => {
     const [update] = updates([withParents(www, [foreign])]);
@@ -73,20 +73,29 @@ describe('status of routes', () => {
     assert.deepEqual(updates([withParents(www, update!.parents.toReversed())]), []);
   });
 
-  for (const { name, routes, leftOut = [], reason } of [
+  const older = Array.from({ length: 63 }, (_, index) => exampleRoute('tenant-acme', `r${index}`, [`h${index}.acme.example.org`], { createdAt: '2026-11-10T12:00:00Z' }));
+  for (const { name, routes, reason } of [
     { name: 'a conflict', routes: [exampleRoute('cozy-dashboard', 'a', ['x.acme.example.org']), exampleRoute('tenant-acme', 'b', ['x.acme.example.org'])], reason: 'HostnameConflict' },
     { name: 'a foreign host', routes: [exampleRoute('tenant-acme', 'b', ['evil.test'])], reason: 'HostnameNotAllowed' },
-    { name: 'a host without a listener', routes: [www], leftOut: ['www.acme.example.org'], reason: 'ListenerLimitReached' },
+    { name: 'a host without a listener', routes: [...older, www], reason: 'ListenerLimitReached' },
   ])
     it(`tells of ${name}`, () => {
-      const last = updates(routes, leftOut).at(-1)!;
-      assert.deepEqual(last.parents[0]!.conditions?.map(({ status, reason: found }) => [status, found]), [['False', reason]]);
+      const last = updates(routes).at(-1)!;
+      assert.deepEqual(last.parents[0]!.conditions?.slice(0, 1).map(({ type, status, reason: found }) => [type, status, found]), [['Accepted', 'False', reason]]);
     });
 
   it('has one entry a parentRef', () => {
     const route = exampleRoute('tenant-acme', 'two', ['www.acme.example.org']);
-    route.spec!.parentRefs!.push({ name: 'cozystack', namespace: 'tenant-acme', sectionName: 'https-www' });
+    route.spec!.parentRefs!.push({ name: 'cozystack', namespace: 'tenant-acme', sectionName: 'https-www-9e0b0ba7' });
     assert.equal(updates([route])[0]!.parents.length, 2);
+  });
+
+  it('says of a route that names no listener that it undercuts the redirect', () => {
+    const told = (parentRef: object, namespace = 'tenant-acme', host = 'x.acme.example.org') =>
+      updates([exampleRoute(namespace, 'a', [host], { parentRef })])[0]!.parents[0]!.conditions!.filter(({ type }) => type === 'Redirected').map(({ status, reason }) => [status, reason]);
+    assert.deepEqual(told({}), [['False', 'ServedInPlainText']]);
+    for (const parentRef of [{ port: 443 }, { sectionName: 'https-x-f6ef7d0c' }]) assert.deepEqual(told(parentRef), []);
+    assert.deepEqual(told({}, 'tenant-acme-dev', 'x.dev.acme.example.org'), []); // no other namespace reaches port 80
   });
 
   it('takes back what is no longer so, and nothing else', () => {

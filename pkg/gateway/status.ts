@@ -5,10 +5,9 @@ import { naming, toConditions, type Verdict } from '../controller/conditions.ts'
 import { issuerNameOf } from './issuer.ts';
 import type { Wait } from './issuance/budget.ts';
 import { waitingVerdict } from './issuance/explain.ts';
-import { listenerLimit } from './listeners.ts';
-import { attachPrefix } from './names.ts';
+import { listenerLimit } from './places.ts';
 import type { Plan } from './plan.ts';
-import { gatewayGroup, type Certificate, type Gateway, type Listener } from './types.ts';
+import { gatewayGroup, listenerSets, type Certificate, type Gateway, type Listener, type ListenerSet, type ListenerState } from './types.ts';
 
 /** What a status is made from, after the plan was carried out. */
 export interface Outlook {
@@ -20,7 +19,7 @@ export interface Outlook {
   missing: ReadonlySet<RestResource>;
   /** Certificates that an issuer's limits do not allow yet. */
   waiting: readonly Wait[];
-  live: { gateway: Gateway | undefined; certificates: readonly Certificate[] };
+  live: { gateway: Gateway | undefined; sets: readonly ListenerSet[]; certificates: readonly Certificate[] };
 }
 
 /** The status to write. What other controllers say is passed on here, and decides nothing. */
@@ -87,36 +86,59 @@ const certification = ({ spec }: TenantGateway, { plan, live, waiting }: Outlook
 };
 
 /** Whether all that is asked for has its place. */
-const service = ({ plan: { leftOut, unlabelled } }: Outlook): Verdict => {
+const service = ({ plan: { leftOut, unattached } }: Outlook): Verdict => {
   const type = 'Complete';
   const no = (reason: string, message: string): Verdict => ({ type, status: 'False', reason, message });
   if (leftOut.length > 0)
-    return no('ListenerLimitReached', `A Gateway has ${listenerLimit} listeners at most; not served: ${naming(leftOut, 50)}. Use certMode dns01, or another gateway`);
-  if (unlabelled.length > 0)
-    return no('NamespacesNotAttached', `Namespaces of spec.attachedNamespaces lack the label ${attachPrefix}… of this gateway: ${naming(unlabelled)}`);
+    return no('ListenerLimitReached', `A Gateway has ${listenerLimit} listeners at most; not served: ${naming(leftOut, 50)}. Use certMode dns01, another gateway, or a GatewayClass that has ListenerSets`);
+  if (unattached.length > 0)
+    return no('NamespacesNotAttached', `Namespaces of spec.attachedNamespaces are not attached: ${naming(unattached)}. They do not exist, or are of tenants, which attach by their place in the tree`);
   return { type, status: 'True', reason: 'AllPlaced', message: 'All that may be served has a listener' };
 };
 
-const listenerStatuses = ({ plan, live, waiting }: Outlook): ListenerStatus[] => {
-  const limited = new Set(waiting.map(({ wanted }) => wanted.certificate));
-  const said = new Map(live.gateway?.status?.listeners?.map((listener) => [listener.name, listener.conditions ?? []]));
-  return (live.gateway?.spec?.listeners ?? []).map((listener: Listener): ListenerStatus => {
-    const certificateName = listener.tls?.certificateRefs?.[0]?.name;
-    const uncertified = certificateName !== undefined && plan.certificates.includes(certificateName) && !isCertified(live.certificates, certificateName);
-    const reason = listenerFault(said.get(listener.name)) ?? (uncertified ? (limited.has(certificateName) ? 'RateLimited' : 'CertificateNotReady') : undefined);
-    const { name, hostname } = listener;
-    return { name, ...(hostname && { hostname }), ready: !reason, ...(certificateName && { certificateName }), ...(reason && { reason }) };
+const listenerStatuses = (outlook: Outlook): ListenerStatus[] => {
+  const { gateway, sets } = outlook.live;
+  const holders: (Gateway | ListenerSet)[] = [...(gateway ? [gateway] : []), ...sets.toSorted((a, b) => (a.metadata.name! < b.metadata.name! ? -1 : 1))];
+  return holders.flatMap((holder) => {
+    const said = new Map(holder.status?.listeners?.map((listener) => [listener.name, listener]));
+    return (holder.spec?.listeners ?? []).map((listener) => listenerStatus(outlook, holder, listener, said.get(listener.name)));
   });
 };
 
+const listenerStatus = ({ plan, live, waiting }: Outlook, holder: Gateway | ListenerSet, { name, hostname, tls }: Listener, said: ListenerState | undefined): ListenerStatus => {
+  const certificateName = tls?.certificateRefs?.[0]?.name;
+  const certificate = certificateName !== undefined && plan.certificates.includes(certificateName) ? certificateStatus(live.certificates, certificateName) : undefined;
+  const isLimited = waiting.some(({ wanted }) => wanted.certificate === certificateName);
+  const uncertified = certificate && !certificate.ready ? (isLimited ? 'RateLimited' : 'CertificateNotReady') : undefined;
+  const reason = listenerFault(said?.conditions) ?? uncertified;
+  return {
+    name,
+    ...(hostname && { hostname }),
+    ready: !reason,
+    ...(holder.kind === listenerSets.kind && { listenerSet: holder.metadata.name }),
+    ...(said?.attachedRoutes !== undefined && { attachedRoutes: said.attachedRoutes }),
+    ...(certificateName && { certificateName }),
+    ...(certificate && { certificate }),
+    ...(reason && { reason }),
+  };
+};
+
+const certificateStatus = (certificates: readonly Certificate[], name: string): NonNullable<ListenerStatus['certificate']> => {
+  const status = certificates.find(({ metadata }) => metadata.name === name)?.status;
+  const ready = conditionOf(status?.conditions, 'Ready');
+  const isReady = ready?.status === 'True';
+  return { ready: isReady, ...(status?.notAfter && { notAfter: status.notAfter }), ...(!isReady && { reason: ready?.reason || 'Pending' }) };
+};
+
+/** Kinds that a listener does not carry keep it from nothing: they are named where the data plane wants the same on all. */
 const listenerFault = (conditions: readonly Condition[] | undefined): string | undefined => {
   if (!conditions || conditions.length === 0) return 'Pending';
   if (conditionOf(conditions, 'Accepted')?.status !== 'True') return 'NotAccepted';
-  if (conditionOf(conditions, 'ResolvedRefs')?.status === 'False') return 'RefsNotResolved';
+  const references = conditionOf(conditions, 'ResolvedRefs');
+  if (references?.status === 'False' && references.reason !== 'InvalidRouteKinds') return 'RefsNotResolved';
   return conditionOf(conditions, 'Programmed')?.status === 'True' ? undefined : 'NotProgrammed';
 };
 
 const conditionOf = (conditions: readonly Condition[] | undefined, type: string): Condition | undefined => conditions?.find((condition) => condition.type === type);
 
-const isCertified = (certificates: readonly Certificate[], name: string): boolean =>
-  conditionOf(certificates.find(({ metadata }) => metadata.name === name)?.status?.conditions, 'Ready')?.status === 'True';
+const isCertified = (certificates: readonly Certificate[], name: string): boolean => certificateStatus(certificates, name).ready;

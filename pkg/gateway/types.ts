@@ -1,12 +1,17 @@
 import type { Condition, KubeObject } from '../../api/meta/v1/types.ts';
 import type { RestResource } from '../controller/apply.ts';
 
-/** The parts of Gateway API (gateway.networking.k8s.io/v1) and cert-manager (cert-manager.io/v1) that are read or written. */
+/** The parts of Gateway API (gateway.networking.k8s.io) and cert-manager (cert-manager.io/v1) that are read or written. */
 
 export const gatewayGroup = 'gateway.networking.k8s.io';
 
 export const gateways: RestResource = { apiVersion: `${gatewayGroup}/v1`, kind: 'Gateway', plural: 'gateways' };
+export const gatewayClasses: RestResource = { apiVersion: `${gatewayGroup}/v1`, kind: 'GatewayClass', plural: 'gatewayclasses' };
+export const listenerSets: RestResource = { apiVersion: `${gatewayGroup}/v1`, kind: 'ListenerSet', plural: 'listenersets' };
 export const httpRoutes: RestResource = { apiVersion: `${gatewayGroup}/v1`, kind: 'HTTPRoute', plural: 'httproutes' };
+export const grpcRoutes: RestResource = { apiVersion: `${gatewayGroup}/v1`, kind: 'GRPCRoute', plural: 'grpcroutes' };
+/** Newest first: a cluster serves one or more of them, and each shows the same objects. */
+export const tlsRoutes: readonly RestResource[] = ['v1', 'v1alpha3', 'v1alpha2'].map((version) => ({ apiVersion: `${gatewayGroup}/${version}`, kind: 'TLSRoute', plural: 'tlsroutes' }));
 export const issuers: RestResource = { apiVersion: 'cert-manager.io/v1', kind: 'Issuer', plural: 'issuers' };
 export const certificates: RestResource = { apiVersion: 'cert-manager.io/v1', kind: 'Certificate', plural: 'certificates' };
 
@@ -25,8 +30,9 @@ export interface RouteParentStatus {
   conditions?: Condition[];
 }
 
-export interface HttpRoute extends KubeObject {
-  spec?: { parentRefs?: ParentReference[]; hostnames?: string[] };
+/** An HTTPRoute, a GRPCRoute or a TLSRoute. */
+export interface Route extends KubeObject {
+  spec?: { parentRefs?: ParentReference[]; hostnames?: string[]; rules?: { matches?: { path?: { value?: string } }[] }[] };
   status?: { parents?: RouteParentStatus[] };
 }
 
@@ -39,9 +45,26 @@ export interface Listener {
   allowedRoutes?: object;
 }
 
+export interface ListenerState {
+  name: string;
+  attachedRoutes?: number;
+  conditions?: Condition[];
+}
+
 export interface Gateway extends KubeObject {
-  spec?: { gatewayClassName: string; listeners: Listener[] };
-  status?: { conditions?: Condition[]; listeners?: { name: string; attachedRoutes?: number; conditions?: Condition[] }[] };
+  spec?: { gatewayClassName: string; listeners: Listener[]; allowedListeners?: object };
+  status?: { conditions?: Condition[]; listeners?: ListenerState[] };
+}
+
+/** More listeners of a Gateway: routes reach them by naming the set as their parent, and not by naming the Gateway. */
+export interface ListenerSet extends KubeObject {
+  spec?: { parentRef: ParentReference; listeners: Listener[] };
+  status?: { conditions?: Condition[]; listeners?: ListenerState[] };
+}
+
+export interface GatewayClass extends KubeObject {
+  spec?: { controllerName: string };
+  status?: { supportedFeatures?: { name: string }[] };
 }
 
 export interface Certificate extends KubeObject {

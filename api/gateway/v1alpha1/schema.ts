@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { conditions, enumeration, int64, secretKeySelector } from '../../structural.ts';
+import { conditions, enumeration, int32, int64, secretKeySelector } from '../../structural.ts';
 import { rootRules, secretNamePattern, specRules } from './rules.ts';
 
 const certificateModes = ['http01', 'dns01', 'existingSecret'] as const;
@@ -65,12 +65,24 @@ const spec = Type.Object(
   { description: 'What the gateway should be.', 'x-kubernetes-validations': specRules },
 );
 
+const certificateStatus = Type.Object(
+  {
+    ready: Type.Boolean({ description: 'Whether it is there, and is what it should be.' }),
+    notAfter: Type.Optional(Type.String({ format: 'date-time', description: 'When it ceases to be valid.' })),
+    reason: Type.Optional(Type.String({ description: 'Why it is not ready.' })),
+  },
+  { description: 'State of a certificate.' },
+);
+
 const listenerStatus = Type.Object(
   {
     name: Type.String({ description: 'Name of the listener.' }),
     hostname: Type.Optional(Type.String({ description: 'Hostname of the listener.' })),
-    ready: Type.Boolean({ description: 'Whether the listener is accepted and programmed.' }),
+    ready: Type.Boolean({ description: 'Whether the listener is accepted and programmed, and its certificate is there.' }),
+    listenerSet: Type.Optional(Type.String({ description: 'ListenerSet that holds it; absent where it is the Gateway itself.' })),
+    attachedRoutes: Type.Optional(int32({ description: 'How many routes the data plane has attached to it.' })),
     certificateName: Type.Optional(Type.String({ description: 'Secret that holds its certificate.' })),
+    certificate: Type.Optional(certificateStatus),
     reason: Type.Optional(Type.String({ description: 'Why it is not ready.' })),
   },
   { description: 'State of one listener.' },
