@@ -1,10 +1,13 @@
+import type { Registry } from 'prom-client';
 import type { Tenant } from '../../api/apps/v1alpha1/tenant.ts';
 import { clientTarget, collectionPath, storeTarget, type RestResource } from '../../pkg/controller/apply.ts';
 import { EventRecorder } from '../../pkg/controller/events.ts';
 import { fromReflector, fromStore, Informer, type InformerOptions } from '../../pkg/controller/informer.ts';
 import { LeaderElection, type LeaderElectionOptions } from '../../pkg/controller/leader-election.ts';
 import type { Log } from '../../pkg/controller/log.ts';
+import { ControllerMetrics } from '../../pkg/controller/metrics.ts';
 import { leaseName } from '../../pkg/controller/permissions.ts';
+import { GatewayMetrics } from '../../pkg/gateway/metrics.ts';
 import { allInformers, managedSelector } from '../../pkg/gateway/observe.ts';
 import type { GatewaySettings } from '../../pkg/gateway/settings.ts';
 import type { KubeClient } from '../../pkg/kube/client.ts';
@@ -33,10 +36,19 @@ export interface LoopOptions {
   gatewaySettings?: GatewaySettings;
   /** Keys that each controller works on at a time. */
   workers?: number;
+  /** Where the leader's work is counted. */
+  metrics?: LoopMetrics;
   /** What the leader does besides; each is begun with a term and ended with it. */
   duties?: readonly (() => Duty)[];
   electionOptions?: Partial<Pick<LeaderElectionOptions, 'leaseDurationMs' | 'renewDeadlineMs' | 'retryPeriodMs' | 'name'>>;
 }
+
+export interface LoopMetrics {
+  controllers: ControllerMetrics;
+  gateways: GatewayMetrics;
+}
+
+export const loopMetrics = (registry: Registry): LoopMetrics => ({ controllers: new ControllerMetrics(registry), gateways: new GatewayMetrics(registry) });
 
 export interface Loop {
   isLeader(): boolean;
@@ -64,7 +76,7 @@ export const startLoop = (options: LoopOptions): Loop => {
 const resourceQuotas: RestResource = { apiVersion: 'v1', kind: 'ResourceQuota', plural: 'resourcequotas' };
 
 /** Caches begin anew with each term: what was seen in an earlier one is out of date. */
-const beginTerm = ({ client, tenants, gateways: tenantGateways, identity, namespace, log, settings = defaultTenantSettings, gatewaySettings, workers, duties = [] }: LoopOptions & { namespace: string }): Duty => {
+const beginTerm = ({ client, tenants, gateways: tenantGateways, identity, namespace, log, settings = defaultTenantSettings, gatewaySettings, workers, metrics, duties = [] }: LoopOptions & { namespace: string }): Duty => {
   type Selection = Pick<ReflectorOptions, 'labelSelector' | 'fieldSelector' | 'metadataOnly'>;
   const watched = <T extends KubeObject>(resource: RestResource, informerOptions: InformerOptions<T>, selection: Selection = {}, namespace = ''): Informer<T> => {
     const onError = (error: unknown): void => log.warn({ err: error, resource: resource.plural }, 'watch interrupted');
@@ -106,12 +118,14 @@ const beginTerm = ({ client, tenants, gateways: tenantGateways, identity, namesp
     }),
     ...gatewayControllers({ client, caches: ofGateways, tenantGateways, settings: gatewaySettings, namespace, events, log, workers }),
   ];
+  const watching = metrics ? [metrics.gateways.begin(ofGateways), ...controllers.map((controller) => metrics.controllers.watch(controller))] : [];
   const begun = duties.map((begin) => begin());
   const informers = [tenantCache, quotaCache, ...allInformers(ofGateways), apiServer, ...Object.values(parts)];
   for (const informer of informers) informer.start();
   for (const controller of controllers) controller.start().catch((error: unknown) => log.error({ err: error }, 'a controller could not start'));
   return {
     end: async () => {
+      for (const leave of watching) leave();
       await Promise.all([...begun.map((duty) => duty.end()), ...controllers.map((controller) => controller.stop())]);
       await Promise.all(informers.map((informer) => informer.stop()));
     },

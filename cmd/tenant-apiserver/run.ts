@@ -2,7 +2,7 @@ import type { Log } from '../../pkg/controller/log.ts';
 import type { Strategy } from '../../pkg/registry/strategy.ts';
 import { ApiServer } from '../../pkg/server/server.ts';
 import { keepServing } from '../../pkg/server/serving-controller.ts';
-import { startLoop, type Loop } from './loop.ts';
+import { loopMetrics, startLoop, type Loop } from './loop.ts';
 import type { ProgramConfig } from './options.ts';
 
 export interface RunningServer {
@@ -30,6 +30,7 @@ export const startServer = async (config: ProgramConfig, strategies: readonly St
         identity,
         namespace,
         log,
+        metrics: loopMetrics(server.metrics.registry),
         duties: servingSecret ? [() => keepServing(servingSecret, { client, names, service: { namespace, name: serviceName } }, log)] : [],
       })
     : undefined;

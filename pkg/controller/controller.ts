@@ -17,15 +17,19 @@ export interface ControllerOptions {
 
 /** Works off keys that changed, once the caches are complete. */
 export class Controller {
+  readonly name: string;
   readonly queue: WorkQueue;
+  /** Told after each look at a key: how long it took in seconds, and whether it failed. */
+  onReconciled: (seconds: number, failed: boolean) => void = () => undefined;
   readonly #options: ControllerOptions;
   #stopped = false;
 
   constructor(options: ControllerOptions) {
     this.#options = options;
+    this.name = options.name;
     const { name, log, workers, clock = systemClock } = options;
     this.queue = new WorkQueue({
-      process: (key) => options.reconcile(key),
+      process: (key) => this.#reconcile(key),
       ...(workers && { workers }),
       clock,
       onError: (key, error, retryInMs) => {
@@ -39,6 +43,17 @@ export class Controller {
   async start(): Promise<void> {
     await Promise.all(this.#options.informers.map(({ settled }) => settled));
     if (!this.#stopped) this.queue.start();
+  }
+
+  async #reconcile(key: string): Promise<void> {
+    const started = performance.now();
+    let failed = true;
+    try {
+      await this.#options.reconcile(key);
+      failed = false;
+    } finally {
+      this.onReconciled((performance.now() - started) / 1000, failed);
+    }
   }
 
   /** Resolves when nothing runs any more. */
