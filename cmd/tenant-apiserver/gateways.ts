@@ -5,6 +5,7 @@ import type { Controller } from '../../pkg/controller/controller.ts';
 import type { EventRecorder } from '../../pkg/controller/events.ts';
 import { fromStore, Informer, type InformerOptions } from '../../pkg/controller/informer.ts';
 import type { Log } from '../../pkg/controller/log.ts';
+import { accountSecretName } from '../../pkg/gateway/account.ts';
 import { updateRoute } from '../../pkg/gateway/apply.ts';
 import { attachManager } from '../../pkg/gateway/attach.ts';
 import { attachController } from '../../pkg/gateway/attach-controller.ts';
@@ -21,6 +22,7 @@ import type { Store } from '../../pkg/storage/store.ts';
 export type Watched = <T extends KubeObject>(resource: RestResource, options: InformerOptions<T>, selection?: Pick<ReflectorOptions, 'labelSelector' | 'fieldSelector' | 'metadataOnly'>) => Informer<T>;
 
 export const namespaces: RestResource = { apiVersion: 'v1', kind: 'Namespace', plural: 'namespaces' };
+const secrets: RestResource = { apiVersion: 'v1', kind: 'Secret', plural: 'secrets' };
 
 export const gatewayCaches = (watched: Watched, tenantGateways: Store): GatewayCaches => {
   const ours = { labelSelector: managedSelector };
@@ -35,6 +37,7 @@ export const gatewayCaches = (watched: Watched, tenantGateways: Store): GatewayC
     listenerSets: watched<ListenerSet>(listenerSets, madeInformer(), ours),
     issuers: watched(issuers, {}, ours),
     certificates: watched<Certificate>(certificates, madeInformer(), ours),
+    accounts: watched(secrets, {}, { fieldSelector: `metadata.name=${accountSecretName}`, metadataOnly: true }),
   };
 };
 
@@ -62,6 +65,7 @@ export const gatewayControllers = ({ client, caches, tenantGateways, settings, n
       issuer: clientTarget(client, issuers),
       certificate: clientTarget(client, certificates),
       redirect: clientTarget(client, httpRoutes),
+      account: clientTarget(client, secrets),
     },
     settings,
     ledger: configMapLedger(client, namespace),

@@ -22,7 +22,7 @@ const targetsWith = (stumble: (object: KubeObject) => KubeObject | undefined) =>
     delete: async () => undefined,
     replace: async () => undefined,
   };
-  return { applied, targets: { gateway: target, listenerSet: target, issuer: target, certificate: target, redirect: target } satisfies GatewayTargets };
+  return { applied, targets: { gateway: target, listenerSet: target, issuer: target, certificate: target, redirect: target, account: target } satisfies GatewayTargets };
 };
 
 describe('what a gateway makes', () => {

@@ -6,7 +6,7 @@ import { isOurs, type Action, type Made } from './plan.ts';
 import type { RouteUpdate } from './route-status.ts';
 
 /** Where each thing that a gateway makes is written. */
-export type GatewayTargets = Record<Exclude<Made, 'gateway' | 'listenerSet'>, Target> & Record<'gateway' | 'listenerSet', ReplaceTarget>;
+export type GatewayTargets = Record<Exclude<Made, 'gateway' | 'listenerSet'>, Target> & Record<'gateway' | 'listenerSet', ReplaceTarget> & { account: Pick<Target, 'apply'> };
 
 export interface Carried {
   /** Objects that stand in the way, in words; what else is to be done is done nevertheless. */
@@ -32,6 +32,7 @@ export const carryOut = async (targets: GatewayTargets, gateway: TenantGateway, 
 
 const act = async (targets: GatewayTargets, gateway: TenantGateway, action: Action, carried: Carried): Promise<void> => {
   if (action.do === 'delete') return deleteObject(targets[action.what], action.object);
+  if (action.do === 'own') return void (await targets.account.apply(action.desired));
   if (action.do === 'replace') return targets[action.what].replace(action.object, { spec: { listeners: action.listeners } });
   const outcome = await applyObject(targets[action.what], action.desired, action.live, (live) => isOurs(live, gateway));
   if (outcome.result === 'refused') carried.refused.push(outcome.message);

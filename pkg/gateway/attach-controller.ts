@@ -4,7 +4,7 @@ import type { KubeObject } from '../../api/meta/v1/types.ts';
 import type { Target } from '../controller/apply.ts';
 import { Controller, type ControllerOptions } from '../controller/controller.ts';
 import type { Informer } from '../controller/informer.ts';
-import { attachmentOf, listedBy } from './attach.ts';
+import { attachmentOf, carriersOf } from './attach.ts';
 import { ownersOf } from './names.ts';
 
 export interface AttachControllerOptions extends Pick<ControllerOptions, 'log' | 'workers' | 'clock'> {
@@ -28,7 +28,7 @@ export const attachController = ({ caches: { tenantGateways, namespaces }, targe
   };
 
   const controller = new Controller({ name: 'gateway-attach', informers: [tenantGateways, namespaces], reconcile, ...options });
-  const ofGateway = (gateway: TenantGateway): void => listedBy(gateway).forEach((name) => controller.queue.add(name));
+  const ofGateway = (gateway: TenantGateway): void => carriersOf(gateway).forEach((name) => controller.queue.add(name));
   tenantGateways.subscribe({
     onAdd: ofGateway,
     onUpdate: (old, gateway) => {

@@ -35,9 +35,15 @@ describe('labels of an attached namespace', () => {
     { name: 'leave a compatible one that somebody else wrote', before: namespace({}, { [compatible]: 'tenant-z' }), owners: ['tenant-a'], wanted: { [attach('tenant-a')]: '', [compatible]: 'tenant-z' } },
     { name: 'go with the last gateway, and nothing else does', before: namespace({ [attach('tenant-a')]: '', [compatible]: 'tenant-a' }, { [attach('tenant-x')]: '', theirs: 'stays' }), owners: [], wanted: { [attach('tenant-x')]: '', theirs: 'stays' } },
     { name: 'are put back where somebody changed one', before: namespace({ [attach('tenant-a')]: 'no', [compatible]: 'tenant-a' }), owners: ['tenant-a'], wanted: { [attach('tenant-a')]: '', [compatible]: 'tenant-a' } },
+    { name: "are left to its tenant on a gateway's own namespace", before: namespace({}, { [attach('cozy-harbor')]: '', [compatible]: 'cozy-harbor' }), owners: ['cozy-harbor'], wanted: { [attach('cozy-harbor')]: '', [compatible]: 'cozy-harbor' } },
+    { name: "are written on a gateway's own namespace that no tenant sees to", before: namespace({}), owners: ['cozy-harbor'], wanted: { [attach('cozy-harbor')]: '', [compatible]: 'cozy-harbor' } },
     { name: 'are not written on a namespace that ends', before: namespace({}, {}, { deletionTimestamp: '2026-11-30T12:00:00Z' }), owners: ['tenant-a'], wanted: {} },
   ])
-    it(name, () => assert.deepEqual(applied(before, attachmentOf(before, owners)).metadata.labels, wanted));
+    it(name, () => {
+      const after = applied(before, attachmentOf(before, owners));
+      assert.deepEqual(after.metadata.labels, wanted);
+      assert.equal(attachmentOf(after, owners), undefined);
+    });
 
   it('come to rest, whatever lists the namespace and however often that changes', () => {
     const owners = fc.uniqueArray(fc.constantFrom<string[]>('tenant-root', 'tenant-a', 'tenant-b', 'tenant-c'));

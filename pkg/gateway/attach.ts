@@ -12,16 +12,21 @@ export const isTenants = (namespace: string): boolean => namespace.startsWith('t
 /** What a gateway's spec attaches, without what it may not. */
 export const listedBy = ({ spec }: Pick<TenantGateway, 'spec'>): string[] => [...new Set(spec.attachedNamespaces ?? [])].filter((name) => name !== '' && !isTenants(name));
 
+/** The namespaces that carry a gateway's key: its own, and those listed. Those of tenants below get it from their tenant. */
+export const carriersOf = (gateway: TenantGateway): string[] => [gateway.metadata.namespace!, ...listedBy(gateway)];
+
 /**
- * The labels to apply to a namespace that gateways in `owners` list, or undefined where all is as it should be. What we once
+ * The labels to apply to a namespace that gateways in `owners` list or are in, or undefined where all is as it should be. What we once
  * wrote and no longer apply goes, and nothing else does.
  */
 export const attachmentOf = (namespace: KubeObject, owners: readonly string[]): KubeObject | undefined => {
   const { name, labels = {}, deletionTimestamp } = namespace.metadata;
   const written = labelsWritten(namespace);
-  if (deletionTimestamp || (owners.length === 0 && written.size === 0)) return undefined;
-  const compatible = compatibleOwner(labels[gatewayLabel], written.has(gatewayLabel), owners);
-  const wanted = { ...Object.fromEntries(owners.map((owner) => [attachLabel(owner), ''])), ...(compatible !== undefined && { [gatewayLabel]: compatible }) };
+  // A tenant's own namespace has the key from its tenant.
+  const keys = owners.filter((owner) => owner !== name || labels[attachLabel(owner)] === undefined || written.has(attachLabel(owner)));
+  if (deletionTimestamp || (keys.length === 0 && written.size === 0)) return undefined;
+  const compatible = compatibleOwner(labels[gatewayLabel], written.has(gatewayLabel), keys);
+  const wanted = { ...Object.fromEntries(keys.map((owner) => [attachLabel(owner), ''])), ...(compatible !== undefined && { [gatewayLabel]: compatible }) };
   const desired: KubeObject = { apiVersion: 'v1', kind: 'Namespace', metadata: { name, ...(Object.keys(wanted).length > 0 && { labels: wanted }) } };
   return applyWouldChange(desired, namespace, attachManager) ? desired : undefined;
 };

@@ -7,6 +7,7 @@ import { Controller } from '../controller/controller.ts';
 import type { EventRecorder } from '../controller/events.ts';
 import { keyOf, splitKey, type InformerHandlers } from '../controller/informer.ts';
 import type { Log } from '../controller/log.ts';
+import { gatewayName } from '../tenant/names.ts';
 import { carryOut, type GatewayTargets } from './apply.ts';
 import { IssuanceDesk } from './issuance/desk.ts';
 import type { IssuanceLedger } from './issuance/ledger.ts';
@@ -90,6 +91,7 @@ export const gatewayController = ({ caches, targets, settings = defaultGatewaySe
   };
   caches.gateways.subscribe({ ...onChange(ofOwner), onAvailability });
   caches.listenerSets.subscribe({ ...onChange(ofOwner), onAvailability });
+  caches.accounts.subscribe(onChange(({ metadata }) => enqueue([`${metadata.namespace}/${gatewayName}`]), ({ metadata: { uid, labels, ownerReferences } }) => [uid, labels, ownerReferences]));
   caches.gatewayClasses.subscribe(onChange(({ metadata }) => enqueueAll(caches.tenantGateways.byIndex('class', metadata.name!)), ({ metadata, spec, status }) => [metadata.annotations, spec?.controllerName, status?.supportedFeatures]));
   caches.certificates.subscribe({ ...onChange(ofOwner), onAvailability });
   caches.issuers.subscribe({ ...onChange(ofOwner, ({ metadata: { generation, labels, ownerReferences } }) => [generation, labels, ownerReferences]), onAvailability });

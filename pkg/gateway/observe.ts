@@ -3,7 +3,7 @@ import type { KubeObject } from '../../api/meta/v1/types.ts';
 import { controllerOf, isManaged, managedByLabel, fieldManager, type RestResource } from '../controller/apply.ts';
 import type { Informer, InformerOptions } from '../controller/informer.ts';
 import { abilitiesOf } from './abilities.ts';
-import { attachManager, listedBy } from './attach.ts';
+import { attachManager, carriersOf } from './attach.ts';
 import { gatewayOf } from './claims.ts';
 import type { IssuerTable } from './issuance/issuers.ts';
 import { controllerName, namesOf, ownersOf } from './names.ts';
@@ -26,13 +26,15 @@ export interface GatewayCaches {
   listenerSets: Informer<ListenerSet>;
   issuers: Informer;
   certificates: Informer<Certificate>;
+  /** Secrets of ACME accounts, by their one name, metadata only. */
+  accounts: Informer;
 }
 
 /** Selects what the loop made. */
 export const managedSelector = `${managedByLabel}=${fieldManager}`;
 
 export const tenantGatewayInformer: InformerOptions<TenantGateway> = {
-  indexes: { namespace: ({ metadata }) => [metadata.namespace!], attached: listedBy, class: (gateway) => [classOf(gateway)] },
+  indexes: { namespace: ({ metadata }) => [metadata.namespace!], attached: carriersOf, class: (gateway) => [classOf(gateway)] },
 };
 
 export const namespaceInformer: InformerOptions<KubeObject> = {
@@ -91,6 +93,7 @@ export const observe = (caches: GatewayCaches, gateway: TenantGateway, issuerTab
       issuer: caches.issuers.get(namespace, names.issuer),
       redirect: caches.httpRoutes.get(namespace, names.redirect),
       certificates: caches.certificates.byIndex('owner', gateway.metadata.uid!),
+      account: caches.accounts.get(namespace, names.accountSecret),
       sets: caches.listenerSets.byIndex('owner', gateway.metadata.uid!),
     },
     abilities: abilitiesOf(caches.gatewayClasses.get('', classOf(gateway)), !caches.listenerSets.missing),

@@ -1,4 +1,5 @@
 import type { PolicyRule } from '../controller/permissions.ts';
+import { accountSecretName } from './account.ts';
 
 const gatewayApi = ['gateway.networking.k8s.io'];
 const routes = ['httproutes', 'grpcroutes', 'tlsroutes'];
@@ -10,6 +11,7 @@ export const gatewayPermissions: readonly PolicyRule[] = [
   { apiGroups: gatewayApi, resources: ['grpcroutes', 'tlsroutes', 'gatewayclasses'], verbs: ['list', 'watch'] },
   { apiGroups: gatewayApi, resources: routes.map((plural) => `${plural}/status`), verbs: ['patch'] },
   { apiGroups: ['cert-manager.io'], resources: ['issuers', 'certificates'], verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'] },
+  { apiGroups: [''], resources: ['secrets'], resourceNames: [accountSecretName], verbs: ['list', 'watch', 'patch'] },
   // Labels of namespaces that are no tenant's.
   { apiGroups: [''], resources: ['namespaces'], verbs: ['list', 'watch', 'patch'] },
   // Objects name a TenantGateway as an owner that waits for them (admission plugin OwnerReferencesPermissionEnforcement).

@@ -5,7 +5,7 @@ import { plan, type Action, type Observed } from './plan.ts';
 import { certificates, gateways, httpRoutes, issuers, type Certificate, type Gateway, type Listener } from './types.ts';
 
 const listenersIn = (observed: Observed): Listener[] => applied<Gateway>(plan(observed), 'gateway')[0]!.spec!.listeners;
-const short = (action: Action): string => `${action.do} ${action.what} ${action.do === 'apply' ? action.desired.metadata.name : action.object.metadata.name}`;
+const short = (action: Action): string => `${action.do} ${action.what} ${'desired' in action ? action.desired.metadata.name : action.object.metadata.name}`;
 const owned = (name: string, owner = 'tgw', kind = 'Certificate'): Certificate => ({
   apiVersion: 'cert-manager.io/v1',
   kind,

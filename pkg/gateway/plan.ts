@@ -2,6 +2,7 @@ import type { TenantGateway } from '../../api/gateway/v1alpha1/tenantgateway.ts'
 import type { KubeObject } from '../../api/meta/v1/types.ts';
 import { controllerOf, fieldManager, managedBy, type RestResource } from '../controller/apply.ts';
 import { ownedFields } from '../controller/managed-fields.ts';
+import { withIssuerAsOwner } from './account.ts';
 import { attachedTo } from './attached.ts';
 import { resolveClaims, type Attachment } from './claims.ts';
 import { groundOf } from './ground.ts';
@@ -31,6 +32,8 @@ export interface Observed {
     /** All that this gateway made. */
     certificates: readonly Certificate[];
     sets: readonly ListenerSet[];
+    /** Secret of the ACME account, metadata only. */
+    account: KubeObject | undefined;
   };
   abilities: Abilities;
   /** Resources that the kube-apiserver does not serve. */
@@ -41,6 +44,8 @@ export interface Observed {
 export type Action =
   | { do: 'apply'; what: Made; desired: KubeObject; live: KubeObject | undefined }
   | { do: 'delete'; what: Made; object: KubeObject }
+  /** cert-manager made it: it gets an owner. */
+  | { do: 'own'; what: 'account'; desired: KubeObject }
   /** Somebody added listeners: an apply neither removes them nor passes where they clash with ours. */
   | { do: 'replace'; what: 'gateway' | 'listenerSet'; object: KubeObject; listeners: Listener[] };
 
@@ -108,6 +113,9 @@ export const plan = (observed: Observed): Plan => {
     apply('certificate', certificates, make(certificates, certificate, labels, spec), live.certificates.find(({ metadata }) => metadata.name === certificate));
   }
   apply('redirect', httpRoutes, make(httpRoutes, names.redirect, perGateway, redirectSpec(name)), live.redirect);
+
+  const owned = issuer && live.account && live.issuer && isOurs(live.issuer, gateway) && withIssuerAsOwner(live.account, live.issuer);
+  if (owned) actions.push({ do: 'own', what: 'account', desired: owned });
 
   if (!issuer && live.issuer && isOurs(live.issuer, gateway)) actions.push({ do: 'delete', what: 'issuer', object: live.issuer });
   for (const object of live.certificates)
