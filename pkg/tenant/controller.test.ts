@@ -8,6 +8,7 @@ import { controllerOf } from '../controller/apply.ts';
 import { Informer } from '../controller/informer.ts';
 import { silentLog } from '../controller/log.ts';
 import { ManualClock } from '../controller/manual-clock.ts';
+import { namespaceInformer } from '../gateway/observe.ts';
 import { StatusError } from '../kube/status-error.ts';
 import { tenantController } from './controller.ts';
 import { FakeCollection } from './fake-cluster.ts';
@@ -28,7 +29,7 @@ const started = async () => {
   const made = Object.values(partCollections);
   const caches = {
     tenants: new Informer<Tenant>(tenants.source, tenantInformer),
-    namespaces: new Informer(namespaces.source),
+    namespaces: new Informer(namespaces.source, namespaceInformer),
     gateways: new Informer<TenantGateway>(gateways.source),
     parts: Object.fromEntries(partKinds.map((what) => [what, new Informer(partCollections[what].source, partInformer)])) as PartCaches,
     apiServer: new Informer<EndpointSlice>(new FakeCollection('endpointslice', newVersion).source),
@@ -120,6 +121,26 @@ describe('tenantController', () => {
     assert.deepEqual(world.events.toSorted(), ['acme Reconciled', 'root Reconciled']);
     await world.settle();
     assert.deepEqual(world.writes(), []);
+  });
+
+  it('tells a tenant what keeps the gateway that it uses from serving its host, and no other tenant', async () => {
+    const world = await started();
+    world.set('tenant-root', 'acme', { host: 'acme.test', gateway: true });
+    world.set('tenant-acme', 'shop', { host: 'shop.test' });
+    world.set('tenant-acme', 'dev', {});
+    await world.settle();
+    const covered = (namespace: string, name: string): string | undefined =>
+      (world.tenants.objects.get(`${namespace}/${name}`)!.status as Tenant['status'])?.conditions?.find(({ type }) => type === 'HostCovered')?.reason;
+    assert.deepEqual([covered('tenant-acme', 'shop'), covered('tenant-acme', 'dev'), covered('tenant-root', 'acme')], ['CertificatePerHost', 'CertificatePerHost', undefined]);
+    const gateway = world.gateways.objects.get('tenant-acme/cozystack')!;
+    const listeners = ['shop.test', 'dev.acme.test'].map((apex) => ({ name: apex, hostname: `*.${apex}`, ready: true, certificateName: 'tls', certificate: { ready: apex !== 'shop.test' } }));
+    world.writes();
+    world.gateways.put({ ...gateway, spec: { apex: 'acme.test', certMode: 'dns01' }, status: { listeners } });
+    await world.settle();
+    assert.deepEqual([covered('tenant-acme', 'shop'), covered('tenant-acme', 'dev')], ['CertificateNotReady', 'Covered']);
+    world.set('tenant-root', 'acme', { host: 'acme.test' });
+    await world.settle();
+    assert.deepEqual([covered('tenant-acme', 'shop'), covered('tenant-acme', 'dev')], [undefined, undefined]);
   });
 
   it('repairs a label that was changed by hand with one write', async () => {

@@ -3,15 +3,17 @@ import type { Tenant } from '../../api/apps/v1alpha1/tenant.ts';
 import type { KubeObject } from '../../api/meta/v1/types.ts';
 import { applyStatus, controllerOf, isManaged, isRejected, type Target } from '../controller/apply.ts';
 import { systemClock, type Clock } from '../controller/clock.ts';
+import type { Verdict as ConditionVerdict } from '../controller/conditions.ts';
 import { Controller } from '../controller/controller.ts';
 import type { EventRecorder } from '../controller/events.ts';
 import { keyOf, splitKey, type Informer } from '../controller/informer.ts';
 import type { Log } from '../controller/log.ts';
 import { publicNamespace } from './access-levels.ts';
+import { coverageMatter, coverageOf } from '../gateway/coverage.ts';
 import { carryOut, type TenantTargets } from './apply.ts';
 import type { Inherited } from './inheritance.ts';
 import { modulesVerdict } from './modules.ts';
-import { gatewayName, tenantUidLabel } from './names.ts';
+import { gatewayName, namespaceOf, tenantUidLabel } from './names.ts';
 import { childrenOf, observe, tenantOfNamespace, type TenantCaches } from './observe.ts';
 import { namespaceOfPart, partKinds, partMatter } from './part.ts';
 import { plan, type Observed, type Verdict } from './plan.ts';
@@ -65,7 +67,7 @@ export const tenantController = ({ caches, targets, settings, events, budgets, l
   const say = async (observed: Observed, verdict: Verdict | undefined): Promise<void> => {
     if (!verdict) return;
     const { tenant, inherited, surroundings } = observed;
-    const status = statusOf(tenant, inherited, verdict, { counts: countsOf(tenant), modules: modulesVerdict(observed, surroundings.missing) }, clock.now());
+    const status = statusOf(tenant, inherited, verdict, { counts: countsOf(tenant), aspects: [modulesVerdict(observed, surroundings.missing), coverageBy(caches, tenant, inherited)].filter((aspect) => aspect !== undefined) }, clock.now());
     if (!(await applyStatus(targets.status, tenant, status)) || !isNews(tenant, verdict)) return;
     const { ready, reason, message } = verdict;
     await events.record(tenant, { type: ready ? 'Normal' : 'Warning', reason, action: 'Reconcile', note: message });
@@ -107,10 +109,17 @@ export const tenantController = ({ caches, targets, settings, events, budgets, l
   const ofGateway = ({ metadata }: KubeObject): void => {
     if (metadata.name === gatewayName) enqueueAll(caches.tenants.byIndex('target', metadata.namespace!));
   };
+  const andItsUsers = (gateway: KubeObject): void => {
+    ofGateway(gateway);
+    if (gateway.metadata.name === gatewayName) caches.namespaces.byIndex('attach', gateway.metadata.namespace!).forEach(own);
+  };
   caches.gateways.subscribe({
-    onAdd: ofGateway,
-    onUpdate: (old, gateway) => void (isDeepStrictEqual(asMade(old), asMade(gateway)) || ofGateway(gateway)),
-    onDelete: ofGateway,
+    onAdd: andItsUsers,
+    onUpdate: (old, gateway) => {
+      if (!isDeepStrictEqual(coverageMatter(old), coverageMatter(gateway))) andItsUsers(gateway);
+      else if (!isDeepStrictEqual(asMade(old), asMade(gateway))) ofGateway(gateway);
+    },
+    onDelete: andItsUsers,
   });
 
   const ofPart = (object: KubeObject): void => {
@@ -139,6 +148,10 @@ export const tenantController = ({ caches, targets, settings, events, budgets, l
   });
   return controller;
 };
+
+/** Of a tenant that uses the gateway of one above; those that have their own see its status. */
+const coverageBy = ({ gateways }: TenantCaches, { metadata: { namespace, name } }: Tenant, { gateway: owner, host }: Inherited): ConditionVerdict | undefined =>
+  owner && host && owner !== namespaceOf(namespace!, name!) ? coverageOf(host, `${owner}/${gatewayName}`, gateways.get(owner, gatewayName)) : undefined;
 
 /** What those below look at in a namespace. */
 const asParent = (namespace: KubeObject) => [namespace.metadata.labels?.[tenantUidLabel], isManaged(namespace), namespace.metadata.deletionTimestamp];

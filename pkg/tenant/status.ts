@@ -7,12 +7,12 @@ import type { Verdict } from './plan.ts';
 /** What is counted around a tenant. */
 export type Counts = Pick<TenantStatus, 'quota' | 'remaining' | 'children'>;
 
-/** The status to write; `modules` says whether there are those that the tenant asks for. */
+/** The status to write; `aspects` are what conditions say besides Ready. */
 export const statusOf = (
   { metadata, status }: Tenant,
   { host, gateway }: Inherited,
   { ready, reason, message }: Verdict,
-  { counts, modules }: { counts: Counts; modules: ConditionVerdict | undefined },
+  { counts, aspects }: { counts: Counts; aspects: readonly ConditionVerdict[] },
   now: number,
 ): TenantStatus => ({
   observedGeneration: metadata.generation,
@@ -20,7 +20,7 @@ export const statusOf = (
   ...(host && { host }),
   ...(gateway && { gateway }),
   ...counts,
-  conditions: toConditions([{ type: 'Ready', status: ready ? 'True' : 'False', reason, message }, ...(modules ? [modules] : [])], status?.conditions, metadata.generation, now),
+  conditions: toConditions([{ type: 'Ready', status: ready ? 'True' : 'False', reason, message }, ...aspects], status?.conditions, metadata.generation, now),
 });
 
 /** Whether Ready turns, or turns out otherwise than before: worth an event. */
