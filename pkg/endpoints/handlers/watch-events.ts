@@ -38,12 +38,17 @@ export const eventEncoder = (
   };
 };
 
-const lastLines = new WeakMap<CacheEntry, Map<string, Buffer>>();
+/** Entries whose lines are kept at the most: all watches that keep up see an event within that many others. */
+const maxShared = 1024;
+const lastLines = new Map<CacheEntry, Map<string, Buffer>>(); // in the order of their first use
 
-/** Made once for all watches that see the entry; it goes with the entry. */
+/** Made once for all watches that see the entry at about the same time. */
 const shared = (entry: CacheEntry, form: string, make: () => Buffer): Buffer => {
   let lines = lastLines.get(entry);
-  if (!lines) lastLines.set(entry, (lines = new Map()));
+  if (!lines) {
+    lastLines.set(entry, (lines = new Map()));
+    if (lastLines.size > maxShared) lastLines.delete(lastLines.keys().next().value!);
+  }
   let bytes = lines.get(form);
   if (!bytes) lines.set(form, (bytes = unpooled(make())));
   return bytes;
