@@ -8,7 +8,7 @@ import type { Child } from '../controlplane/child.ts';
 import { findComponents, type Components } from '../controlplane/components.ts';
 import { ControlPlane, type Part } from '../controlplane/controlplane.ts';
 import { freePorts } from '../controlplane/ports.ts';
-import { handOver, installProxy, proxyFiles, proxyProcess } from '../local/audit-proxy.ts';
+import { handOver, installProxy, proxyAccount, proxyFiles, proxyProcess } from '../local/audit-proxy.ts';
 import { apiServices, foreignCrds, installForeignCrds, installManifests, serverKubeconfig, serverProcess } from '../local/product.ts';
 import { applyExample, waitForExample } from './example.ts';
 import { messageOf } from './answers.ts';
@@ -118,7 +118,7 @@ export class Stack {
     this.#waitingFor = server;
     const began = Date.now();
     const kubeconfig = await serverKubeconfig(controlPlane);
-    await this.#run(server, serverProcess({ controlPlane, port, kubeconfig, logFile: path.join(this.#folder.logs, `${server}.log`), log: this.#log }));
+    await this.#run(server, serverProcess({ controlPlane, port, kubeconfig, logFile: path.join(this.#folder.logs, `${server}.log`), args: this.#withAuditProxy ? [`--trusted-proxy-user=${proxyAccount}`] : [], log: this.#log }));
     this.#log(`${server}: ready after ${since(began)}`);
   }
 

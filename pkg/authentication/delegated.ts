@@ -7,6 +7,7 @@ import { configMapSource, DelegationConfigWatcher, type ConfigMapSource } from '
 import type { HeaderSelection } from './headers.ts';
 import { identityHeadersOf, requestHeaderAuthenticator } from './request-header.ts';
 import { reviewsBy, type SubmitReview } from './review.ts';
+import type { UserInfo } from './user.ts';
 import { websocketTokenAuthenticator } from './websocket-token.ts';
 
 export interface DelegatedAuthenticationOptions {
@@ -30,6 +31,8 @@ export interface DelegatedAuthentication {
   authenticator: Authenticator;
   /** Whether a connection is the front proxy's: its limits may be wide. */
   isFrontProxy: (peer: readonly X509Certificate[]) => boolean;
+  /** Whose bearer token a request brings, whatever else it brings; undefined: none. Rejects where it is nobody's, or that cannot be found out. */
+  tokenUser: (rawHeaders: readonly string[]) => Promise<UserInfo | undefined>;
   /** The headers that carry identities now, to be removed from requests. */
   identityHeaders: () => HeaderSelection;
   start: () => void;
@@ -50,17 +53,19 @@ export const delegatedAuthentication = (options: DelegatedAuthenticationOptions)
     failureTtlMs: tokenTtlMs,
     now,
   });
+  const bearer = bearerTokenAuthenticator(tokens);
   const proven = authenticatedGroupAdder(
     union(
       requestHeader,
       clientCertificateAuthenticator(() => watcher.current.clientCertificate, now),
-      bearerTokenAuthenticator(tokens),
+      bearer,
       websocketTokenAuthenticator(tokens),
     ),
   );
   return {
     authenticator: anonymous ? orAnonymous(proven) : proven,
     isFrontProxy: (peer) => requestHeader.isFrontProxy(peer),
+    tokenUser: (rawHeaders) => bearer.authenticate({ rawHeaders, peerCertificates: () => [] }),
     identityHeaders: () => identityHeadersOf(watcher.current.requestHeader),
     start: () => watcher.start(),
     stop: () => watcher.stop(),

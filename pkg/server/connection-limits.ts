@@ -1,9 +1,5 @@
-/** What the peer of one connection may do. */
-export interface ConnectionLimits {
-  /** HTTP/2 streams at a time. */
-  concurrentStreams: number;
-  /** MB that one HTTP/2 session may hold: headers, and what waits to be sent. */
-  sessionMemoryMb: number;
+/** What the peer of one connection may send, whoever it speaks for. */
+export interface PeerLimits {
   /** Header lines of one request. */
   headerPairs: number;
   /** Bytes of one request's headers, names and values. */
@@ -15,10 +11,8 @@ export interface ConnectionLimits {
   controlFramesPerSecond: number;
 }
 
-/** The front proxy is verified, and puts all users on few connections. */
-export const frontLimits: ConnectionLimits = {
-  concurrentStreams: 5000,
-  sessionMemoryMb: 1000,
+/** Of whoever speaks for many users, and proves it. Node holds everybody to these from a session's beginning on. */
+export const wideLimits: PeerLimits = {
   headerPairs: 8192,
   headerBytes: 1 << 20, // as the kube-apiserver takes
   resetBurst: 20_000,
@@ -26,15 +20,30 @@ export const frontLimits: ConnectionLimits = {
   controlFramesPerSecond: 50_000, // Go sends a PING after a reset,
 };
 
-/** Anybody else: one client, or another proxy that impersonates users with many groups. */
-export const peerLimits: ConnectionLimits = {
-  concurrentStreams: 100, // as the kube-apiserver allows
-  sessionMemoryMb: 32,
+/** Of anybody else: one client. */
+export const strictLimits: PeerLimits = {
   headerPairs: 2048,
   headerBytes: 256 * 1024,
   resetBurst: 400,
   resetsPerSecond: 50,
   controlFramesPerSecond: 20,
+};
+
+/** What an HTTP/2 session is given at its beginning. */
+export interface SessionLimits {
+  /** Streams at a time. */
+  concurrentStreams: number;
+  /** MB that the session may hold: headers, and what waits to be sent. */
+  sessionMemoryMb: number;
+}
+
+/** The front proxy is verified by then, and puts all users on few connections. */
+export const frontSession: SessionLimits = { concurrentStreams: 5000, sessionMemoryMb: 1000 };
+
+/** Another has to open more connections for more at a time. */
+export const peerSession: SessionLimits = {
+  concurrentStreams: 100, // as the kube-apiserver allows
+  sessionMemoryMb: 32,
 };
 
 /** Connections at a time that are not the front proxy's. */

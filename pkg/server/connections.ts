@@ -1,20 +1,24 @@
 import { constants, type ServerHttp2Session } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
-import { frontLimits, maxPeerConnections, peerLimits, type ConnectionLimits, type ConnectionTimes } from './connection-limits.ts';
+import { Throttle } from '../audit/throttle.ts';
+import { maxPeerConnections, strictLimits, wideLimits, type ConnectionTimes, type PeerLimits } from './connection-limits.ts';
 
 /** Why a connection was ended by us. */
-export type Ending = 'slow handshake' | 'crowded' | 'slow headers' | 'idle' | 'control frames' | 'malformed' | 'headers too large' | 'protocol error';
+export type Ending = 'slow handshake' | 'crowded' | 'slow headers' | 'idle' | 'control frames' | 'resets' | 'malformed' | 'headers too large' | 'protocol error';
 
-export type PeerKind = 'front' | 'peer';
+/** Who is at the other end: the front proxy, another proxy that is trusted by its user's name, or anybody. */
+export type PeerKind = 'front' | 'proxy' | 'peer';
 
 const goodbyeMs = 50;
 
 /** One TLS connection, whatever is spoken on it. */
 export class Connection {
   readonly socket: TLSSocket;
-  readonly kind: PeerKind;
-  readonly limits: ConnectionLimits;
+  /** A peer that turns out to be a trusted proxy is one from then on. */
+  kind: PeerKind;
+  /** Whether a request has told who the peer is. */
+  judged = false;
   session: ServerHttp2Session | undefined;
   ended = false;
   /** Requests under way. */
@@ -28,15 +32,21 @@ export class Connection {
   bytesBefore = 0;
   /** When the bytes of a request began to come, as far as a sweep has seen that. */
   headersSince: number | undefined;
+  /** How often requests may be reset, where Node's own limit is too wide. */
+  readonly #resets: Throttle;
   readonly #now: () => number;
 
   constructor(socket: TLSSocket, kind: PeerKind, now: () => number) {
     this.socket = socket;
     this.kind = kind;
-    this.limits = kind === 'front' ? frontLimits : peerLimits;
     this.#now = now;
     this.idleSince = now();
     this.bytesBefore = socket.bytesRead;
+    this.#resets = new Throttle({ qps: strictLimits.resetsPerSecond, burst: strictLimits.resetBurst }, now);
+  }
+
+  get limits(): PeerLimits {
+    return this.kind === 'peer' ? strictLimits : wideLimits;
   }
 
   /** A request has begun. */
@@ -52,6 +62,18 @@ export class Connection {
     this.idleSince = this.#now();
     this.bytesBefore = this.socket.bytesRead;
   };
+
+  /** A request has been reset. @returns whether the peer may do so as often */
+  mayReset(): boolean {
+    return this.kind !== 'peer' || this.#resets.take() === 0;
+  }
+
+  /** Whether the peer may send such headers: names and values in turns. */
+  takes(rawHeaders: readonly string[]): boolean {
+    if (this.kind !== 'peer') return true;
+    const { headerPairs, headerBytes } = this.limits;
+    return rawHeaders.length <= 2 * headerPairs && rawHeaders.reduce((size, { length }) => size + length, 0) <= headerBytes;
+  }
 
   /** Lets requests under way end, and takes no others. */
   retire(): void {
@@ -74,7 +96,7 @@ export class Connections {
   /** TCP connections without TLS yet by their peer's address, oldest first. */
   readonly #shaking = new Map<string, { socket: Socket; since: number }>();
   readonly #open = new Set<Connection>();
-  #peers = 0;
+  readonly #counts: Record<PeerKind, number> = { front: 0, proxy: 0, peer: 0 };
   #sweeper: NodeJS.Timeout | undefined;
 
   constructor({ times, now = Date.now, onEnding = () => undefined }: ConnectionsOptions) {
@@ -93,7 +115,7 @@ export class Connections {
   }
 
   count(kind: PeerKind): number {
-    return kind === 'peer' ? this.#peers : this.#open.size - this.#peers;
+    return this.#counts[kind];
   }
 
   /** Whether anything is under way that a stop has to wait for. */
@@ -113,19 +135,27 @@ export class Connections {
   /** The handshake of a connection is done. @returns undefined where there is no place for it */
   open(socket: TLSSocket, kind: PeerKind): Connection | undefined {
     this.#shaking.delete(addressOf(socket));
-    if (kind === 'peer' && this.#peers >= maxPeerConnections) {
+    if (kind === 'peer' && this.#counts.peer >= maxPeerConnections) {
       socket.destroy();
       this.#onEnding('crowded');
       return undefined;
     }
     const connection = new Connection(socket, kind, this.#now);
     this.#open.add(connection);
-    if (kind === 'peer') this.#peers += 1;
+    this.#counts[kind] += 1;
     socket.once('close', () => {
       this.#open.delete(connection);
-      if (kind === 'peer') this.#peers -= 1;
+      this.#counts[connection.kind] -= 1;
     });
     return connection;
+  }
+
+  /** A peer has turned out to be a proxy that is trusted: its limits are wide from now on. */
+  trust(connection: Connection): void {
+    if (connection.kind !== 'peer' || connection.socket.destroyed) return;
+    connection.kind = 'proxy';
+    this.#counts.peer -= 1;
+    this.#counts.proxy += 1;
   }
 
   /** Ends a connection at once, and counts why. */
@@ -134,7 +164,7 @@ export class Connections {
     if (socket.destroyed || ended) return;
     connection.ended = true;
     this.#onEnding(why);
-    if (why !== 'control frames') return void (session ?? socket).destroy();
+    if (why !== 'control frames' && why !== 'resets') return void (session ?? socket).destroy();
     session?.goaway(constants.NGHTTP2_ENHANCE_YOUR_CALM);
     setTimeout(() => session?.destroy(), goodbyeMs).unref(); // at once, the peer would not get to read why
   }
@@ -152,7 +182,7 @@ export class Connections {
 
   /** Lets go of connections that are now judged to be of another kind than when they were opened: their limits are wrong. */
   reconsider(kindOf: (socket: TLSSocket) => PeerKind): void {
-    for (const connection of this.#open) if (kindOf(connection.socket) !== connection.kind) connection.retire();
+    for (const connection of this.#open) if ((kindOf(connection.socket) === 'front') !== (connection.kind === 'front')) connection.retire();
   }
 
   /** Takes no new requests on any connection; what is not busy is closed. */

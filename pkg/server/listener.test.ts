@@ -28,6 +28,8 @@ describe('Listener', () => {
   let port = 0;
   let served = 0;
   let frontIsKnown = true;
+  /** Whether tokens can be judged. */
+  let reviews = true;
   const endings: Ending[] = [];
   const connections: { destroy: () => void }[] = [];
   const kept = <T extends { destroy: () => void }>(connection: T): T => {
@@ -66,8 +68,13 @@ describe('Listener', () => {
       if (!request.url.includes('hold')) response.end('{}');
     });
     const isFrontProxy = (peer: readonly { subject: string }[]): boolean => frontIsKnown && peer[0]?.subject === 'CN=front';
+    const isTrustedProxy = async (rawHeaders: readonly string[]): Promise<boolean | undefined> => {
+      const at = rawHeaders.indexOf('authorization');
+      if (!reviews) throw new Error('nobody answers');
+      return at === -1 ? undefined : rawHeaders[at + 1] === 'Bearer proxy';
+    };
     const make = (times: Partial<ConnectionTimes>): Listener =>
-      new Listener(createApps(router), { cert: serving.certPem, key: serving.keyPem }, { isFrontProxy, onEnding: (why) => endings.push(why), times });
+      new Listener(createApps(router), { cert: serving.certPem, key: serving.keyPem }, { isFrontProxy, isTrustedProxy, onEnding: (why) => endings.push(why), times });
     listener = make({});
     impatient = make({ handshakeMs: 400, headersMs: 400, idleMs: 1500, sweepMs: 20 });
     patientPort = await listener.listen('127.0.0.1', 0);
@@ -187,6 +194,42 @@ describe('Listener', () => {
     assert.ok((await streams(front))! >= 1000);
     assert.equal(await streams(), 100);
     assert.ok(listener.connections('front') >= 1 && listener.connections('peer') >= 1);
+  });
+
+  it('takes the same from another proxy, once a request has told that it is trusted, the first one too', async () => {
+    const large = Object.fromEntries(Array.from({ length: 3000 }, (_, index) => [`impersonate-extra-${index}`, 'v']));
+    const proxy = await session();
+    assert.equal(await ask(proxy, { ...large, authorization: 'Bearer proxy' }), 200);
+    assert.equal(await ask(proxy, large), 200);
+    assert.equal(listener.connections('proxy'), 1);
+    for (const other of [{}, { authorization: 'Bearer other' }] as Record<string, string>[]) {
+      assert.equal(await ask(await session(), { ...large, ...other }), undefined);
+      await eventually('it is counted', () => endings.splice(0).join() === 'headers too large');
+    }
+    reviews = false;
+    const early = await session();
+    assert.equal(await ask(early, { authorization: 'Bearer proxy' }), 200); // who it is concerns nobody but the connection's limits
+    reviews = true;
+    assert.equal(await ask(early, { ...large, authorization: 'Bearer proxy' }), 200);
+    assert.equal(listener.connections('proxy'), 2);
+  });
+
+  it('ends connections of others whose requests are cancelled by the hundreds, and tells them to be calm', async () => {
+    for (const [headers, calm] of [[{} as Record<string, string>, true], [{ authorization: 'Bearer other' }, true], [{ authorization: 'Bearer proxy' }, false]] as const) {
+      const client = await session();
+      let code: number | undefined;
+      client.once('goaway', (received: number) => (code = received));
+      await ask(client, headers);
+      for (let round = 0; round < 10 && !client.closed; round += 1) {
+        const cancelled = Array.from({ length: 100 }, () => client.request({ ':path': '/hold', ...headers }));
+        for (const stream of cancelled) {
+          stream.on('error', () => undefined);
+          stream.close(constants.NGHTTP2_CANCEL);
+        }
+        await ask(client, headers);
+      }
+      assert.deepEqual([code, endings.splice(0).join()], calm ? [constants.NGHTTP2_ENHANCE_YOUR_CALM, 'resets'] : [undefined, '']);
+    }
   });
 
   it('lets thousands of requests of the front proxy be cancelled without harm to the others', async () => {

@@ -7,7 +7,7 @@ import tls, { type TLSSocket } from 'node:tls';
 import type { Response } from 'express';
 import { peerCertificatesOf, shareCertificates } from '../authentication/peer.ts';
 import { contextOf } from '../endpoints/context.ts';
-import { connectionTimes, frontLimits, peerLimits, type ConnectionLimits, type ConnectionTimes } from './connection-limits.ts';
+import { connectionTimes, frontSession, peerSession, strictLimits, wideLimits, type ConnectionTimes, type SessionLimits } from './connection-limits.ts';
 import { Connections, type Connection, type Ending, type PeerKind } from './connections.ts';
 import type { Serve } from './in-turn.ts';
 
@@ -20,6 +20,11 @@ export interface ServingCertificate {
 export interface ListenerOptions {
   /** Whether a peer with these certificates is the front proxy, whose limits are wide. */
   isFrontProxy?: (peer: readonly X509Certificate[]) => boolean;
+  /**
+   * Whether a request comes from a proxy whose limits may be wide as well; undefined where the request does not tell. Absent: none may.
+   * Asked until a connection has told. Rejects where it cannot be found out now.
+   */
+  isTrustedProxy?: (rawHeaders: readonly string[]) => Promise<boolean | undefined>;
   /** Told why a connection was ended by us. */
   onEnding?: (why: Ending) => void;
   times?: Partial<ConnectionTimes>;
@@ -44,19 +49,22 @@ interface Protocols {
 export class Listener {
   readonly #handlers: Handlers;
   readonly #server: tls.Server;
-  readonly #protocols: Record<PeerKind, Protocols>;
+  readonly #protocols: Record<'front' | 'peer', Protocols>;
   readonly #connections: Connections;
   readonly #onEnding: (why: Ending) => void;
   readonly #isFrontProxy: (peer: readonly X509Certificate[]) => boolean;
+  readonly #isTrustedProxy: ListenerOptions['isTrustedProxy'];
   /** By socket for HTTP/1.1, by session for HTTP/2. */
   readonly #connectionOf = new WeakMap<object, Connection>();
 
-  constructor(handlers: Handlers, certificate: ServingCertificate, { isFrontProxy = () => false, onEnding = () => undefined, times }: ListenerOptions = {}) {
+  constructor(handlers: Handlers, certificate: ServingCertificate, options: ListenerOptions = {}) {
+    const { isFrontProxy = () => false, isTrustedProxy, onEnding = () => undefined, times } = options;
     this.#handlers = handlers;
     this.#isFrontProxy = isFrontProxy;
+    this.#isTrustedProxy = isTrustedProxy;
     this.#onEnding = onEnding;
     this.#connections = new Connections({ times: { ...connectionTimes, ...times }, onEnding });
-    this.#protocols = { front: this.#protocolsFor(frontLimits), peer: this.#protocolsFor(peerLimits) };
+    this.#protocols = { front: this.#protocolsFor(frontSession, wideLimits.headerBytes), peer: this.#protocolsFor(peerSession, strictLimits.headerBytes) };
     this.#server = tls.createServer({
       ...certificate,
       ALPNProtocols: ['h2', 'http/1.1'],
@@ -116,7 +124,7 @@ export class Listener {
     clearInterval(look);
   }
 
-  #kindOf(socket: TLSSocket): PeerKind {
+  #kindOf(socket: TLSSocket): 'front' | 'peer' {
     return this.#isFrontProxy(peerCertificatesOf({ socket })) ? 'front' : 'peer';
   }
 
@@ -135,8 +143,9 @@ export class Listener {
     }
   }
 
-  #protocolsFor(limits: ConnectionLimits): Protocols {
-    const first = http.createServer({ maxHeaderSize: limits.headerBytes, keepAliveTimeout: 0, requestTimeout: 0, headersTimeout: 0 });
+  /** @param http1HeaderBytes of one request over HTTP/1.1, where a peer's limits are those that it began with */
+  #protocolsFor({ concurrentStreams, sessionMemoryMb }: SessionLimits, http1HeaderBytes: number): Protocols {
+    const first = http.createServer({ maxHeaderSize: http1HeaderBytes, keepAliveTimeout: 0, requestTimeout: 0, headersTimeout: 0 });
     first.maxHeadersCount = 0; // what is beyond a count would be dropped in silence, and who a request is made for with it
     first.on('request', (request: IncomingMessage, response: ServerResponse) => {
       if (request.httpVersionMajor !== 1) return this.#refuseVersion(response);
@@ -147,17 +156,43 @@ export class Listener {
     first.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => this.#refuse(error, socket));
 
     const second = http2.createServer({
-      maxSessionMemory: limits.sessionMemoryMb,
-      maxHeaderListPairs: limits.headerPairs,
-      settings: { maxConcurrentStreams: limits.concurrentStreams, maxHeaderListSize: limits.headerBytes, initialWindowSize: 256 * 1024 },
-      streamResetBurst: limits.resetBurst,
-      streamResetRate: limits.resetsPerSecond,
+      maxSessionMemory: sessionMemoryMb,
+      maxHeaderListPairs: wideLimits.headerPairs,
+      settings: { maxConcurrentStreams: concurrentStreams, maxHeaderListSize: wideLimits.headerBytes, initialWindowSize: 256 * 1024 },
+      streamResetBurst: wideLimits.resetBurst,
+      streamResetRate: wideLimits.resetsPerSecond,
     } as http2.ServerOptions);
-    second.on('request', (request: Http2ServerRequest, response: Http2ServerResponse) => {
-      if (request.stream.session) this.#count(request.stream.session, request.stream);
-      this.#handlers.http2(request as never, response as never);
-    });
+    second.on('request', (request: Http2ServerRequest, response: Http2ServerResponse) => this.#take(request, response));
     return { http1: first, http2: second };
+  }
+
+  /** A request over HTTP/2. Node's own limits are wide for everybody; here those hold that are strict for most. */
+  #take(request: Http2ServerRequest, response: Http2ServerResponse): void {
+    const { stream, rawHeaders } = request;
+    const serve = (): void => this.#handlers.http2(request as never, response as never);
+    const connection = stream.session && this.#connectionOf.get(stream.session);
+    if (!connection) return serve();
+    this.#count(stream.session!, stream);
+    if (connection.kind !== 'peer') return serve();
+    stream.once('close', () => {
+      const reset = stream.aborted || stream.rstCode !== http2.constants.NGHTTP2_NO_ERROR;
+      if (reset && !connection.mayReset()) this.#connections.end(connection, 'resets');
+    });
+    const judged = this.#judge(connection, rawHeaders);
+    if (connection.takes(rawHeaders)) return serve();
+    void judged.then(() => (connection.takes(rawHeaders) ? serve() : this.#connections.end(connection, 'headers too large')));
+  }
+
+  /** Finds out whether a peer is a proxy that is trusted. Small requests need not wait for it. */
+  async #judge(connection: Connection, rawHeaders: readonly string[]): Promise<void> {
+    if (!this.#isTrustedProxy || connection.judged) return;
+    try {
+      const trusted = await this.#isTrustedProxy(rawHeaders);
+      connection.judged = trusted !== undefined;
+      if (trusted) this.#connections.trust(connection);
+    } catch {
+      // another request will tell
+    }
   }
 
   /** A connection is busy until its request is over. */

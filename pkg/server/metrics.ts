@@ -73,11 +73,11 @@ export class ServerMetrics {
   observeConnections(count: (kind: PeerKind) => number): void {
     new Gauge({
       name: 'tenant_apiserver_connections',
-      help: 'Connections that are open: of the front proxy, and of others.',
+      help: 'Connections that are open: of the front proxy, of proxies that are trusted by name, and of others.',
       labelNames: ['peer'],
       registers: [this.registry],
       collect() {
-        for (const peer of ['front', 'peer'] as const) this.set({ peer }, count(peer));
+        for (const peer of ['front', 'proxy', 'peer'] as const) this.set({ peer }, count(peer));
       },
     });
   }

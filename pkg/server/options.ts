@@ -18,6 +18,7 @@ export interface ServerConfig {
   readonly trustedGroups: readonly string[];
   readonly anonymous: boolean;
   readonly tokenAudiences: readonly string[];
+  readonly trustedProxyUsers: readonly string[];
   readonly alwaysAllowPaths: readonly string[];
   readonly maxInFlight: number;
   readonly maxMutatingInFlight: number;
@@ -45,6 +46,7 @@ export class ServerOptions {
   trustedGroups: string[] = [];
   anonymous = true;
   tokenAudiences: string[] = [];
+  trustedProxyUsers: string[] = [];
   alwaysAllowPaths = ['/healthz', '/livez', '/readyz'];
   maxInFlight = 400;
   maxMutatingInFlight = 200;
@@ -85,6 +87,13 @@ export class ServerOptions {
       set: (audience) => void this.tokenAudiences.push(audience),
     });
     flags.add({
+      name: 'trusted-proxy-user',
+      value: 'user',
+      help: "user whose connections speak for many, as the ServiceAccount of an audit proxy: by its bearer token, the limits of a connection become the front proxy's; may be repeated",
+      default: '',
+      set: (user) => void this.trustedProxyUsers.push(user),
+    });
+    flags.add({
       name: 'authorization-always-allow-paths',
       value: 'paths',
       help: 'paths that need no authorization, separated by commas',
@@ -115,7 +124,7 @@ export class ServerOptions {
 
   /** Fills gaps and reads files; the network waits for run(). */
   async complete(): Promise<ServerConfig> {
-    const { bindAddress, port, certFile, keyFile, namespace, serviceName, anonymous, tokenAudiences, alwaysAllowPaths } = this;
+    const { bindAddress, port, certFile, keyFile, namespace, serviceName, anonymous, tokenAudiences, trustedProxyUsers, alwaysAllowPaths } = this;
     const { maxInFlight, maxMutatingInFlight, runLoop, logLevel, shutdownDelaySeconds } = this;
     return Object.freeze({
       bindAddress,
@@ -126,6 +135,7 @@ export class ServerOptions {
       serviceName,
       anonymous,
       tokenAudiences,
+      trustedProxyUsers,
       alwaysAllowPaths,
       maxInFlight,
       maxMutatingInFlight,

@@ -12,6 +12,7 @@ import { microClock } from '../audit/micro-time.ts';
 import { policyEvaluator } from '../audit/policy.ts';
 import type { Backend } from '../audit/sink.ts';
 import { delegatedAuthentication, type DelegatedAuthentication } from '../authentication/delegated.ts';
+import type { UserInfo } from '../authentication/user.ts';
 import { delegatedAuthorization } from '../authorization/delegated.ts';
 import type { Log } from '../controller/log.ts';
 import { servedAsCustomResource } from '../endpoints/documents/served.ts';
@@ -114,9 +115,11 @@ export class ApiServer {
   async start(): Promise<number> {
     await this.#audit?.backend.start();
     const certificate = (await this.#certificateFiles?.start()) ?? (await this.#temporaryCertificate());
-    const { isFrontProxy } = this.#authentication;
+    const { isFrontProxy, tokenUser } = this.#authentication;
+    const { trustedProxyUsers } = this.#config;
     const listener = new Listener({ http1: this.#serve, http2: this.#serve }, certificate, {
       isFrontProxy,
+      ...(trustedProxyUsers.length > 0 && { isTrustedProxy: async (rawHeaders) => isOneOf(trustedProxyUsers, await tokenUser(rawHeaders)) }),
       onEnding: (why) => {
         this.metrics.connectionEnded(why);
         this.#log.debug({ why }, 'a connection was ended');
@@ -247,6 +250,9 @@ export class ApiServer {
     return { cert: certPem, key: keyPem };
   }
 }
+
+/** Undefined where there is no user to judge by. */
+const isOneOf = (usernames: readonly string[], user: UserInfo | undefined): boolean | undefined => user && usernames.includes(user.username);
 
 const audit = ({ policy, log, webhook }: AuditConfig, registry: Registry, ownLog: Log): { auditing: Auditing; backend: Backend } => {
   const metrics = new AuditMetrics(registry, ownLog);

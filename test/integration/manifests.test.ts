@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import type { ControlPlane } from '../../hack/controlplane/controlplane.ts';
-import { applyManifests, renderManifests } from '../../hack/manifests/apply.ts';
+import { applyManifests, renderManifests, type Manifest } from '../../hack/manifests/apply.ts';
+import { proxyAccount } from '../../hack/local/audit-proxy.ts';
+import { ProxyOptions } from '../../pkg/auditproxy/options.ts';
+import { Flags } from '../../pkg/server/flags.ts';
 import { parsePolicy } from '../../pkg/audit/policy-file.ts';
 import { eventually } from '../poll.ts';
 import { ownControlPlane } from './shared.ts';
@@ -95,6 +98,46 @@ describe('manifests', function () {
       assert.equal(volume.secret.secretName, certificate?.spec?.['secretName']);
       assert.equal(mount.name, volume.name);
       for (const flag of [`--tls-cert-file=${mount.mountPath}/tls.crt`, `--tls-private-key-file=${mount.mountPath}/tls.key`, '--shutdown-delay-seconds=10']) assert.ok(pod.containers[0].args.includes(flag), flag);
+    });
+
+    const container = (objects: Manifest[], name: string): { args: string[]; volumeMounts: { name: string; mountPath: string }[]; secretOf: (mountPath: string) => string } => {
+      const { containers: [first], volumes } = objects.find(({ kind, metadata }) => kind === 'Deployment' && metadata.name === name)!.spec!['template'].spec;
+      const secretOf = (mountPath: string): string => volumes.find((volume: any) => volume.name === first.volumeMounts.find((mount: any) => mount.mountPath === mountPath).name).secret.secretName;
+      return { ...first, secretOf };
+    };
+    const proxyRoles = (objects: Manifest[]): string[] => objects.filter(({ kind, metadata }) => kind.includes('Role') && metadata.name === 'audit-proxy').map(({ kind }) => kind).toSorted();
+
+    it('a component that puts audit-proxy in front, whose connections the server knows', async () => {
+      const objects = await renderManifests(controlPlane.kubectlPath, 'overlays/audit-proxy');
+      for (const { metadata, spec } of objects.filter(({ kind }) => kind === 'APIService')) assert.deepEqual([metadata.annotations, spec?.['service'].name], [undefined, 'audit-proxy']);
+      assert.ok(container(objects, 'tenant-apiserver').args.includes(`--trusted-proxy-user=${proxyAccount}`));
+      assert.equal(container(objects, 'audit-proxy').secretOf('/etc/audit-proxy/backend'), 'tenant-apiserver-serving');
+      assert.deepEqual(proxyRoles(objects), ['ClusterRole', 'ClusterRoleBinding', 'Role', 'RoleBinding']);
+    });
+
+    it("components by which audit-proxy's certificate is cert-manager's, or one that is there", async () => {
+      const issued = await renderManifests(controlPlane.kubectlPath, 'overlays/audit-proxy-cert-manager');
+      const annotations = issued.filter(({ kind }) => kind === 'APIService').map(({ metadata, spec }) => [metadata.annotations?.['cert-manager.io/inject-ca-from'], spec?.['service'].name]);
+      assert.deepEqual(annotations, [['cozy-system/audit-proxy', 'audit-proxy'], ['cozy-system/audit-proxy', 'audit-proxy']]);
+      const certificate = issued.find(({ kind, metadata }) => kind === 'Certificate' && metadata.name === 'audit-proxy');
+      assert.ok(certificate?.spec?.['dnsNames'].includes('audit-proxy.cozy-system.svc'));
+      assert.equal(container(issued, 'audit-proxy').secretOf('/etc/audit-proxy/backend'), container(issued, 'tenant-apiserver').secretOf('/etc/tenant-apiserver/tls'));
+
+      const given = await renderManifests(controlPlane.kubectlPath, 'overlays/audit-proxy-existing-secret');
+      assert.deepEqual(given.filter(({ kind }) => kind === 'Certificate'), []);
+      for (const [objects, mode] of [[issued, 'cert-manager'], [given, 'existing-secret']] as const) {
+        const { args, secretOf } = container(objects, 'audit-proxy');
+        assert.equal(secretOf('/etc/audit-proxy/tls'), certificate?.spec?.['secretName']);
+        assert.deepEqual(proxyRoles(objects), []);
+        const options = new ProxyOptions();
+        const flags = new Flags();
+        options.addFlags(flags);
+        const config = path.join(controlPlane.directory, 'audit-proxy.yaml');
+        await writeFile(config, objects.find(({ kind, metadata }) => kind === 'ConfigMap' && metadata.name === 'audit-proxy')!.data!['config.yaml']!);
+        flags.parse(args.map((arg) => arg.replace('/etc/audit-proxy/config/config.yaml', config)));
+        await options.load();
+        assert.deepEqual([options.validate(), options.tlsMode], [[], mode]);
+      }
     });
 
     it('a component that has requests recorded, by a policy that the server takes', async () => {
