@@ -4,6 +4,8 @@ export interface PeerLimits {
   headerPairs: number;
   /** Bytes of one request's headers, names and values. */
   headerBytes: number;
+  /** Bytes of answers that nobody has taken yet, before another request is let in over HTTP/2. */
+  unreadBytes: number;
   /** Streams that may be reset at once, and each second after that. */
   resetBurst: number;
   resetsPerSecond: number;
@@ -15,6 +17,7 @@ export interface PeerLimits {
 export const wideLimits: PeerLimits = {
   headerPairs: 8192,
   headerBytes: 1 << 20, // as the kube-apiserver takes
+  unreadBytes: 1000 << 20,
   resetBurst: 20_000,
   resetsPerSecond: 2000,
   controlFramesPerSecond: 50_000, // Go sends a PING after a reset,
@@ -24,26 +27,16 @@ export const wideLimits: PeerLimits = {
 export const strictLimits: PeerLimits = {
   headerPairs: 2048,
   headerBytes: 256 * 1024,
+  unreadBytes: 32 << 20,
   resetBurst: 400,
   resetsPerSecond: 50,
   controlFramesPerSecond: 20,
 };
 
-/** What an HTTP/2 session is given at its beginning. */
-export interface SessionLimits {
-  /** Streams at a time. */
-  concurrentStreams: number;
-  /** MB that the session may hold: headers, and what waits to be sent. */
-  sessionMemoryMb: number;
-}
-
-/** The front proxy is verified by then, and puts all users on few connections. */
-export const frontSession: SessionLimits = { concurrentStreams: 5000, sessionMemoryMb: 1000 };
-
-/** Another has to open more connections for more at a time. */
-export const peerSession: SessionLimits = {
-  concurrentStreams: 100, // as the kube-apiserver allows
-  sessionMemoryMb: 32,
+/** HTTP/2 streams at a time. The front proxy opens few connections; another has to open more of them for more. */
+export const concurrentStreams = {
+  front: 5000,
+  peer: 100, // as the kube-apiserver allows
 };
 
 /** Connections at a time that are not the front proxy's. */

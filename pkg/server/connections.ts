@@ -1,11 +1,11 @@
-import { constants, type ServerHttp2Session } from 'node:http2';
+import { constants, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { Throttle } from '../audit/throttle.ts';
 import { maxPeerConnections, strictLimits, wideLimits, type ConnectionTimes, type PeerLimits } from './connection-limits.ts';
 
-/** Why a connection was ended by us. */
-export type Ending = 'slow handshake' | 'crowded' | 'slow headers' | 'idle' | 'control frames' | 'resets' | 'malformed' | 'headers too large' | 'protocol error';
+/** Why a connection was ended by us, or a request on it refused. */
+export type Ending = 'slow handshake' | 'crowded' | 'slow headers' | 'idle' | 'control frames' | 'resets' | 'unread answers' | 'malformed' | 'headers too large' | 'protocol error';
 
 /** Who is at the other end: the front proxy, another proxy that is trusted by its user's name, or anybody. */
 export type PeerKind = 'front' | 'proxy' | 'peer';
@@ -17,6 +17,8 @@ export class Connection {
   readonly socket: TLSSocket;
   /** A peer that turns out to be a trusted proxy is one from then on. */
   kind: PeerKind;
+  /** Of a peer's HTTP/2 session. */
+  readonly streams = new Set<ServerHttp2Stream>();
   /** Whether a request has told who the peer is. */
   judged = false;
   session: ServerHttp2Session | undefined;
@@ -73,6 +75,14 @@ export class Connection {
     if (this.kind !== 'peer') return true;
     const { headerPairs, headerBytes } = this.limits;
     return rawHeaders.length <= 2 * headerPairs && rawHeaders.reduce((size, { length }) => size + length, 0) <= headerBytes;
+  }
+
+  /** Whether so much of its answers is unread that the peer has to wait with other requests. */
+  get congested(): boolean {
+    if (this.kind !== 'peer') return false;
+    let unread = 0;
+    for (const { writableLength } of this.streams) unread += writableLength;
+    return unread > this.limits.unreadBytes;
   }
 
   /** Lets requests under way end, and takes no others. */

@@ -65,7 +65,8 @@ describe('Listener', () => {
     const router = Router();
     router.use((request, response) => {
       served += 1;
-      if (!request.url.includes('hold')) response.end('{}');
+      if (request.url.includes('large')) response.end(Buffer.alloc(4 << 20));
+      else if (!request.url.includes('hold')) response.end('{}');
     });
     const isFrontProxy = (peer: readonly { subject: string }[]): boolean => frontIsKnown && peer[0]?.subject === 'CN=front';
     const isTrustedProxy = async (rawHeaders: readonly string[]): Promise<boolean | undefined> => {
@@ -229,6 +230,21 @@ describe('Listener', () => {
         await ask(client, headers);
       }
       assert.deepEqual([code, endings.splice(0).join()], calm ? [constants.NGHTTP2_ENHANCE_YOUR_CALM, 'resets'] : [undefined, '']);
+    }
+  });
+
+  it('refuses requests of who does not read megabytes of answers, unless it speaks for many', async () => {
+    for (const [headers, served] of [[{}, false], [{ authorization: 'Bearer other' }, false], [{ authorization: 'Bearer proxy' }, true]] as [Record<string, string>, boolean][]) {
+      const client = await session();
+      await ask(client, headers);
+      const unread = Array.from({ length: 12 }, () => client.request({ ':path': '/large', ...headers }));
+      for (const stream of unread) stream.on('error', () => undefined);
+      await Promise.allSettled(unread.map((stream) => Promise.race([once(stream, 'response'), once(stream, 'close')])));
+      assert.deepEqual([await ask(client, headers), endings.includes('unread answers'), client.closed], [served ? 200 : undefined, !served, false]);
+      for (const stream of unread) stream.resume();
+      await Promise.allSettled(unread.filter((stream) => !stream.closed).map((stream) => once(stream, 'close')));
+      assert.equal(await ask(client, headers), 200); // what was unread has been read
+      endings.length = 0;
     }
   });
 

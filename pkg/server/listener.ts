@@ -1,13 +1,13 @@
 import type { X509Certificate } from 'node:crypto';
 import type { EventEmitter } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import http2, { type Http2ServerRequest, type Http2ServerResponse, type ServerHttp2Session } from 'node:http2';
+import http2, { type Http2ServerRequest, type Http2ServerResponse, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
 import tls, { type TLSSocket } from 'node:tls';
 import type { Response } from 'express';
 import { peerCertificatesOf, shareCertificates } from '../authentication/peer.ts';
 import { contextOf } from '../endpoints/context.ts';
-import { connectionTimes, frontSession, peerSession, strictLimits, wideLimits, type ConnectionTimes, type SessionLimits } from './connection-limits.ts';
+import { concurrentStreams, connectionTimes, strictLimits, wideLimits, type ConnectionTimes } from './connection-limits.ts';
 import { Connections, type Connection, type Ending, type PeerKind } from './connections.ts';
 import type { Serve } from './in-turn.ts';
 
@@ -64,7 +64,7 @@ export class Listener {
     this.#isTrustedProxy = isTrustedProxy;
     this.#onEnding = onEnding;
     this.#connections = new Connections({ times: { ...connectionTimes, ...times }, onEnding });
-    this.#protocols = { front: this.#protocolsFor(frontSession, wideLimits.headerBytes), peer: this.#protocolsFor(peerSession, strictLimits.headerBytes) };
+    this.#protocols = { front: this.#protocolsFor('front', wideLimits.headerBytes), peer: this.#protocolsFor('peer', strictLimits.headerBytes) };
     this.#server = tls.createServer({
       ...certificate,
       ALPNProtocols: ['h2', 'http/1.1'],
@@ -144,7 +144,7 @@ export class Listener {
   }
 
   /** @param http1HeaderBytes of one request over HTTP/1.1, where a peer's limits are those that it began with */
-  #protocolsFor({ concurrentStreams, sessionMemoryMb }: SessionLimits, http1HeaderBytes: number): Protocols {
+  #protocolsFor(kind: 'front' | 'peer', http1HeaderBytes: number): Protocols {
     const first = http.createServer({ maxHeaderSize: http1HeaderBytes, keepAliveTimeout: 0, requestTimeout: 0, headersTimeout: 0 });
     first.maxHeadersCount = 0; // what is beyond a count would be dropped in silence, and who a request is made for with it
     first.on('request', (request: IncomingMessage, response: ServerResponse) => {
@@ -156,9 +156,9 @@ export class Listener {
     first.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => this.#refuse(error, socket));
 
     const second = http2.createServer({
-      maxSessionMemory: sessionMemoryMb,
+      maxSessionMemory: wideLimits.unreadBytes >> 20,
       maxHeaderListPairs: wideLimits.headerPairs,
-      settings: { maxConcurrentStreams: concurrentStreams, maxHeaderListSize: wideLimits.headerBytes, initialWindowSize: 256 * 1024 },
+      settings: { maxConcurrentStreams: concurrentStreams[kind], maxHeaderListSize: wideLimits.headerBytes, initialWindowSize: 256 * 1024 },
       streamResetBurst: wideLimits.resetBurst,
       streamResetRate: wideLimits.resetsPerSecond,
     } as http2.ServerOptions);
@@ -174,7 +174,13 @@ export class Listener {
     if (!connection) return serve();
     this.#count(stream.session!, stream);
     if (connection.kind !== 'peer') return serve();
+    if (connection.congested) {
+      this.#onEnding('unread answers');
+      return stream.close(http2.constants.NGHTTP2_ENHANCE_YOUR_CALM);
+    }
+    connection.streams.add(stream as ServerHttp2Stream);
     stream.once('close', () => {
+      connection.streams.delete(stream as ServerHttp2Stream);
       const reset = stream.aborted || stream.rstCode !== http2.constants.NGHTTP2_NO_ERROR;
       if (reset && !connection.mayReset()) this.#connections.end(connection, 'resets');
     });

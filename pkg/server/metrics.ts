@@ -48,7 +48,7 @@ export class ServerMetrics {
       labelNames: ['verb', 'group', 'resource', 'subresource', 'code'],
       registers,
     });
-    this.#ended = new Counter({ name: 'tenant_apiserver_connections_ended_total', help: 'Connections that were ended, or refused, by their limits.', labelNames: ['reason'], registers });
+    this.#ended = new Counter({ name: 'tenant_apiserver_connections_ended_total', help: 'Connections that were ended or refused, and requests that were reset, by their limits.', labelNames: ['reason'], registers });
     for (const [name, help, value] of [
       ['tenant_apiserver_cache_objects', 'Objects in the watch cache.', (store: Store) => store.cache.size],
       ['tenant_apiserver_cache_version', 'Version up to which the watch cache misses nothing.', (store: Store) => store.cache.version],
