@@ -3,6 +3,7 @@ import type { TenantGateway } from '../../api/gateway/v1alpha1/tenantgateway.ts'
 import type { KubeObject } from '../../api/meta/v1/types.ts';
 import { applyStatus, controllerOf, type Target } from '../controller/apply.ts';
 import { systemClock, type Clock } from '../controller/clock.ts';
+import type { Verdict } from '../controller/conditions.ts';
 import { Controller } from '../controller/controller.ts';
 import type { EventRecorder } from '../controller/events.ts';
 import { keyOf, splitKey, type InformerHandlers } from '../controller/informer.ts';
@@ -48,7 +49,10 @@ export const gatewayController = ({ caches, targets, settings = defaultGatewaySe
     const rationed = gateway && todo && (await desk.ration(gateway, todo.actions));
     const carried = rationed && (await carryOut(targets, gateway, rationed.actions));
     // Also for a gateway that is gone: routes must not go on saying that they are attached.
-    for (const update of routeUpdates(key, routesOf(caches, key), todo?.attachments ?? [], clock.now())) await updateRoute(update);
+    for (const update of routeUpdates(key, routesOf(caches, key), todo?.attachments ?? [], clock.now())) {
+      await updateRoute(update);
+      if (update.news) await record(update.route, update.news);
+    }
     if (!carried) return desk.forget(key);
     const { refused, rejected, created } = carried;
     if (!created && !gateway.metadata.deletionTimestamp) {
@@ -65,8 +69,11 @@ export const gatewayController = ({ caches, targets, settings = defaultGatewaySe
     const ready = conditions?.find(({ type }) => type === 'Ready');
     const before = gateway.status?.conditions?.find(({ type }) => type === 'Ready');
     if (!ready || (before?.status === ready.status && before.reason === ready.reason)) return;
-    await events.record(gateway, { type: ready.status === 'True' ? 'Normal' : 'Warning', reason: ready.reason, action: 'Reconcile', note: ready.message });
+    await record(gateway, ready);
   };
+
+  const record = (regarding: KubeObject, { status, reason, message }: Verdict): Promise<void> =>
+    events.record(regarding, { type: status === 'True' ? 'Normal' : 'Warning', reason, action: 'Reconcile', note: message });
 
   const controller = new Controller({ name: 'gateway', informers: allInformers(caches), reconcile, workers, log, clock });
   const { issuers } = settings;

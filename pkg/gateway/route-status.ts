@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { Condition } from '../../api/meta/v1/types.ts';
 import { toConditions, type Verdict } from '../controller/conditions.ts';
 import { gatewayOf, undercuts, type Attachment, type Fault } from './claims.ts';
 import { controllerName } from './names.ts';
@@ -11,6 +12,8 @@ const parentLimit = 32;
 export interface RouteUpdate {
   route: Route;
   parents: RouteParentStatus[];
+  /** What is new to who made the route: it is refused, for this reason, or no longer so. */
+  news: Verdict | undefined;
 }
 
 /**
@@ -18,18 +21,18 @@ export interface RouteUpdate {
  * `routes` are all that refer to it, now or in an entry of ours that is out of date. Entries of other controllers stay.
  */
 export const routeUpdates = (key: string, routes: readonly Route[], attachments: readonly Attachment[], now: number): RouteUpdate[] => {
+  const byRoute = Map.groupBy(attachments, ({ route }) => route.metadata.uid);
   return routes.flatMap((route) => {
     const found = route.status?.parents ?? [];
     const { namespace = '', generation } = route.metadata;
     const isAboutKey = (entry: RouteParentStatus): boolean => entry.controllerName === controllerName && gatewayOf(entry.parentRef, namespace) === key;
-    const entries = attachments
-      .filter((attachment) => attachment.route.metadata.uid === route.metadata.uid)
-      .map((attachment): RouteParentStatus => {
-        const before = found.find((entry) => isAboutKey(entry) && isSame(entry.parentRef, attachment.parentRef));
-        return { parentRef: attachment.parentRef, controllerName, conditions: toConditions(verdictsOf(key, attachment), before?.conditions, generation, now) };
-      });
-    const parents = [...found.filter((entry) => !isAboutKey(entry)), ...entries].slice(0, parentLimit);
-    return isDeepStrictEqual(inOrder(parents), inOrder(found)) ? [] : [{ route, parents }];
+    const entries = (byRoute.get(route.metadata.uid) ?? []).map((attachment) => {
+      const before = found.find((entry) => isAboutKey(entry) && identity(entry.parentRef) === identity(attachment.parentRef))?.conditions;
+      const verdicts = verdictsOf(key, attachment);
+      return { status: { parentRef: attachment.parentRef, controllerName, conditions: toConditions(verdicts, before, generation, now) }, news: newsOf(verdicts[0]!, before) };
+    });
+    const parents = [...found.filter((entry) => !isAboutKey(entry)), ...entries.map(({ status }) => status)].slice(0, parentLimit);
+    return isDeepStrictEqual(inOrder(parents), inOrder(found)) ? [] : [{ route, parents, news: entries.find(({ news }) => news)?.news }];
   });
 };
 
@@ -51,9 +54,14 @@ const plaintext: Verdict = {
   message: 'parentRef names no listener, so the route is attached to port 80 too, and answers there instead of the redirect to https: set port 443 or a sectionName',
 };
 
-const isSame = (a: ParentReference, b: ParentReference): boolean => identity(a) === identity(b);
+/** That all is well from the beginning is none. */
+const newsOf = (accepted: Verdict, before: readonly Condition[] | undefined): Verdict | undefined => {
+  const said = before?.find(({ type }) => type === accepted.type);
+  if (accepted.status === 'True') return said?.status === 'False' ? accepted : undefined;
+  return said?.reason === accepted.reason ? undefined : accepted;
+};
 
-const identity = ({ namespace = '', name, sectionName = '', port = 0 }: ParentReference): string => `${namespace}/${name}/${sectionName}/${port}`;
+const identity = ({ kind = 'Gateway', namespace = '', name, sectionName = '', port = 0 }: ParentReference): string => `${kind}/${namespace}/${name}/${sectionName}/${port}`;
 
 const inOrder = (entries: readonly RouteParentStatus[]): RouteParentStatus[] =>
   entries.toSorted((a, b) => (`${a.controllerName} ${identity(a.parentRef)}` < `${b.controllerName} ${identity(b.parentRef)}` ? -1 : 1));

@@ -90,6 +90,16 @@ describe('status of routes', () => {
     assert.equal(updates([route])[0]!.parents.length, 2);
   });
 
+  it('is worth an event when a route is refused, for another reason, or no longer, and not when all is well from the beginning', () => {
+    const mine = exampleRoute('tenant-acme', 'b', ['x.acme.example.org'], { parentRef: { port: 443 } });
+    const lost = updates([exampleRoute('cozy-dashboard', 'a', ['x.acme.example.org']), mine]).find(({ route }) => route === mine)!;
+    const news = (parents: NonNullable<Route['status']>['parents'], ...more: Route[]) => updates([withParents(mine, parents), ...more]).map((update) => update.news?.reason);
+    assert.equal(lost.news?.reason, 'HostnameConflict');
+    assert.deepEqual(news([]), [undefined]);
+    assert.deepEqual(news(lost.parents), ['Accepted']);
+    assert.deepEqual(news(lost.parents, exampleRoute('cozy-dashboard', 'a', ['x.acme.example.org'])), [undefined]); // that of the winner; the loser knows
+  });
+
   it('says of a route that names no listener that it undercuts the redirect', () => {
     const told = (parentRef: object, namespace = 'tenant-acme', host = 'x.acme.example.org') =>
       updates([exampleRoute(namespace, 'a', [host], { parentRef })])[0]!.parents[0]!.conditions!.filter(({ type }) => type === 'Redirected').map(({ status, reason }) => [status, reason]);
