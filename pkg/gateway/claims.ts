@@ -93,8 +93,9 @@ export const resolveClaims = (gateway: TenantGateway, routes: readonly Route[], 
 const faultOf = (host: string, { kind }: Route, { sectionName }: ParentReference, attached: Attached, ground: Ground): Fault | undefined => {
   const message = claimFault(host, kind!, attached, ground);
   if (message !== undefined) return { reason: 'HostnameNotAllowed', message, host };
+  if (sectionName === undefined) return undefined;
   const sections = sectionsOf(host, ground);
-  if (sectionName === undefined || sections.includes(sectionName)) return undefined;
+  if (sections.includes(sectionName)) return undefined;
   return { reason: 'NoMatchingParent', host, message: `${host} is not served by listener ${sectionName}; leave sectionName out, or name ${sections.join(' or ')}` };
 };
 

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /** Names one gateway of a namespace, by its owner: for others to select on. Nothing here goes by it. */
 export const gatewayLabel = 'namespace.cozystack.io/gateway';
@@ -36,7 +36,7 @@ export const apexListener = 'https-apex';
 /** `<first label>-<8 hex digits of the host's SHA-256>`, the host in lower case. */
 const hostKey = (host: string): string => {
   const lower = host.toLowerCase();
-  return `${lower.split('.', 1)[0]}-${createHash('sha256').update(lower).digest('hex').slice(0, 8)}`;
+  return `${lower.split('.', 1)[0]}-${hash('sha256', lower, 'hex').slice(0, 8)}`;
 };
 
 export const hostListener = (host: string): string => `https-${hostKey(host)}`;

@@ -17,6 +17,8 @@ export class FakeCollection implements Target {
   readonly objects = new Map<string, KubeObject>();
   /** What was written, in order. */
   readonly writes: string[] = [];
+  /** How often an object was asked for. */
+  reads = 0;
   /** How many applies were meant for what is no longer, or not yet, so. */
   conflicts = 0;
   /** The answer to every apply, if set. */
@@ -71,19 +73,29 @@ export class FakeCollection implements Target {
   }
 
   async get(namespace: string, name: string): Promise<KubeObject> {
+    this.reads += 1;
+    return this.#found(namespace, name);
+  }
+
+  #found(namespace: string, name: string): KubeObject {
     const found = this.objects.get(namespace ? `${namespace}/${name}` : name);
     if (!found) throw StatusError.notFound(thing, name);
     return found;
   }
 
   async update(object: KubeObject): Promise<KubeObject> {
-    const found = await this.get(object.metadata.namespace ?? '', object.metadata.name!);
+    const found = this.#found(object.metadata.namespace ?? '', object.metadata.name!);
     if (found.metadata.resourceVersion !== object.metadata.resourceVersion) throw StatusError.conflict(thing, object.metadata.name!, 'changed');
     this.writes.push(`update ${this.#name} ${keyOf(object)}`);
     return this.put(object);
   }
 
-  async apply(desired: KubeObject, subresource: '' | 'status' = ''): Promise<KubeObject> {
+  /** Where somebody else applies. */
+  as(manager: string): Pick<Target, 'apply'> {
+    return { apply: (desired, subresource) => this.apply(desired, subresource ?? '', manager) };
+  }
+
+  async apply(desired: KubeObject, subresource: '' | 'status' = '', manager = fieldManager): Promise<KubeObject> {
     if (this.rejects) throw this.rejects;
     const { uid, resourceVersion, ...metadata } = desired.metadata;
     const found = this.objects.get(keyOf(desired));
@@ -93,18 +105,19 @@ export class FakeCollection implements Target {
     }
     this.writes.push(`apply${subresource && ' '}${subresource} ${this.#name} ${keyOf(desired)}`);
     const managedFields = found?.metadata.managedFields ?? [];
-    const owned = managedFields.find((entry) => (entry.subresource ?? '') === subresource)?.fieldsV1 ?? {};
+    const isTheirs = (entry: { manager?: string; subresource?: string }): boolean => entry.manager === manager && (entry.subresource ?? '') === subresource;
+    const owned = managedFields.find(isTheirs)?.fieldsV1 ?? {};
     const { apiVersion, kind, metadata: _metadata, ...rest } = desired;
     const { name: _name, namespace: _namespace, ...wanted } = metadata;
     const sent = { ...rest, ...(Object.keys(wanted).length > 0 && { metadata: wanted }) };
     const merged = merge(without(found ?? {}, owned), { ...sent, apiVersion, kind, metadata }) as KubeObject;
-    const entry = { manager: fieldManager, operation: 'Apply' as const, apiVersion, fieldsV1: fieldsOf(sent), ...(subresource && { subresource }) };
-    const entries = [...managedFields.filter((other) => (other.subresource ?? '') !== subresource), entry];
+    const entry = { manager, operation: 'Apply' as const, apiVersion, fieldsV1: fieldsOf(sent), ...(subresource && { subresource }) };
+    const entries = [...managedFields.filter((other) => !isTheirs(other)), entry];
     return this.put({ ...merged, metadata: { ...merged.metadata, managedFields: entries } });
   }
 
   async delete(namespace: string, name: string, uid: string): Promise<void> {
-    const found = await this.get(namespace, name);
+    const found = this.#found(namespace, name);
     if (found.metadata.uid !== uid) throw StatusError.conflict(thing, name, 'another object');
     this.writes.push(`delete ${this.#name} ${keyOf(found)}`);
     this.end(found);
