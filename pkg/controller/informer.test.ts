@@ -90,14 +90,16 @@ describe('Informer', () => {
 
 describe('fromReflector', () => {
   /** Answers lists from `collection` and watches from `watches`, one after the other; a watch beyond these stays open. */
-  const clientOf = (collections: (KubeObject[] | undefined)[], watches: StatusError[]): KubeClient => {
+  const clientOf = (collections: (KubeObject[] | null | undefined)[], watches: StatusError[]): KubeClient => {
     const missing = (): never => {
       throw new StatusError(404, 'NotFound', 'the server could not find the requested resource');
     };
-    const json = async () => ({ apiVersion: 'v1', kind: 'ThingList', metadata: { resourceVersion: '9' }, items: collections.shift() ?? missing() });
+    const next = ([items]: typeof collections) => (collections.shift(), items === undefined ? missing() : items);
+    const json = async () => ({ apiVersion: 'v1', kind: 'ThingList', metadata: { resourceVersion: '9' }, items: next(collections) });
     const stream = async ({ signal }: KubeRequest) => {
       const failure = watches.shift();
       if (failure) throw failure;
+      signal!.throwIfAborted();
       return new Promise((_, reject) => signal!.addEventListener('abort', () => reject(signal!.reason as Error)));
     };
     return { json, stream } as unknown as KubeClient;
@@ -121,6 +123,16 @@ describe('fromReflector', () => {
     await back.promise;
     assert.deepEqual(seen, ['+old', '-old', 'missing', 'available', '+new']);
     assert.deepEqual(errors, []);
+    await informer.stop();
+  });
+
+  // {"kind":"PartialObjectMetadataList",…,"items":null} is what a kube-apiserver answers
+  it('takes a list without items for an empty one', async () => {
+    const errors: unknown[] = [];
+    const informer = new Informer(fromReflector({ client: clientOf([null], []), path: '/apis/x/v1/things', metadataOnly: true, onError: (error) => errors.push(error) }));
+    informer.start();
+    await informer.synced;
+    assert.deepEqual([informer.list(), errors], [[], []]);
     await informer.stop();
   });
 });

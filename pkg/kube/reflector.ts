@@ -81,7 +81,8 @@ export class Reflector<T extends KubeObject = KubeObject> {
     let token: string | undefined;
     let resourceVersion = '';
     do {
-      const page: KubeList<T> = await client.json<KubeList<T>>({
+      // Where only metadata is asked for, an empty list comes with `items: null`.
+      const page = await client.json<Omit<KubeList<T>, 'items'> & { items: T[] | null }>({
         path,
         query: { labelSelector, fieldSelector, limit: pageSize, continue: token },
         headers: metadataOnly ? { accept: metadataAccept('PartialObjectMetadataList') } : undefined,
@@ -89,7 +90,7 @@ export class Reflector<T extends KubeObject = KubeObject> {
       });
       // list items carry no type of their own
       const type = { apiVersion: page.apiVersion, kind: page.kind.replace(/List$/, '') };
-      for (const item of page.items) items.push(item.kind ? item : { ...type, ...item });
+      for (const item of page.items ?? []) items.push(item.kind ? item : { ...type, ...item });
       token = page.metadata.continue || undefined;
       resourceVersion = page.metadata.resourceVersion ?? '';
     } while (token);
