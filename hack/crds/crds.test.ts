@@ -5,6 +5,7 @@ import { crdDocuments } from './crds.ts';
 describe('CustomResourceDefinitions for tests', () => {
   for (const { set, some } of [
     { set: 'gateway-api', some: ['gateways', 'httproutes', 'listenersets'] },
+    { set: 'gateway-api-experimental', some: ['tlsroutes', 'tcproutes'] },
     { set: 'cert-manager', some: ['certificates', 'issuers'] },
   ] as const) {
     it(`${set} comes out of its Go module`, async function () {

@@ -8,10 +8,13 @@ const run = promisify(execFile);
 /** The sets of CustomResourceDefinitions, by the folder of a Go module that holds each; `go.mod` beside this file has the versions. */
 const sets = {
   'gateway-api': { module: 'sigs.k8s.io/gateway-api', folder: 'config/crd/standard' },
+  /** The same with what is not stable yet: further fields, and versions that the standard channel no longer serves. */
+  'gateway-api-experimental': { module: 'sigs.k8s.io/gateway-api', folder: 'config/crd/experimental' },
   'cert-manager': { module: 'github.com/cert-manager/cert-manager', folder: 'deploy/crds' },
 } as const;
 export type CrdSet = keyof typeof sets;
-export const crdSets = Object.keys(sets) as CrdSet[];
+/** Those that the product works with. */
+export const crdSets: readonly CrdSet[] = ['gateway-api', 'cert-manager'];
 
 /**
  * The YAML documents of a set, each one CustomResourceDefinition. The first call on a machine downloads the module into
