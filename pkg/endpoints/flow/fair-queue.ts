@@ -12,18 +12,20 @@ export interface FairQueueLimits {
 }
 
 /** As the kube-apiserver: a quarter of a request's time may pass in a queue. */
-export const defaultQueueLimits: Omit<FairQueueLimits, 'maxInFlight'> = { maxWaitingPerUser: 300, maxWaiting: 2000, maxWaitMs: 15_000, minExecuting: 8 };
+export const defaultQueueLimits: Omit<FairQueueLimits, 'maxInFlight'> = { maxWaitingPerUser: 300, maxWaiting: 2000, maxWaitMs: 15_000, minExecuting: 2 };
 
 /** A user leaves room for others, even one whose answers nobody takes: this part of the places is the most he gets. */
 const largestShare = 0.75;
 /** How often what is worked on at a time follows the process's load while somebody waits. */
 const adjustMs = 25;
-/** Of the event loop's time. */
-const saturated = 0.9;
-const relaxed = 0.75;
+/** Of the event loop's time. Beyond the one, whoever comes next waits for its turn longer than for its answer. */
+const saturated = 0.8;
+const relaxed = 0.6;
 /** Times as long as usual: beyond the one, requests wait for each other somewhere; below the other, there is room for more. */
-const muchSlower = 3;
-const hardlySlower = 2;
+const muchSlower = 2;
+const hardlySlower = 1.4;
+/** What is usual is learnt while fewer are worked on. */
+const nearlyAlone = 4;
 /** What counts of one more request for what is usual. */
 const learning = 0.05;
 const firstExecuting = 32;
@@ -238,7 +240,7 @@ export class FairQueue {
   #learn({ sort, begunAt }: Place): void {
     const took = this.#now() - begunAt;
     const usual = this.#usual.get(sort);
-    if (this.#waiting === 0 && this.#executing < this.limits.minExecuting) this.#usual.set(sort, usual === undefined ? took : usual + (took - usual) * learning);
+    if (this.#waiting === 0 && this.#executing < nearlyAlone) this.#usual.set(sort, usual === undefined ? took : usual + (took - usual) * learning);
     if (usual === undefined || this.#waiting === 0) return;
     this.#took += took;
     this.#expected += usual;
