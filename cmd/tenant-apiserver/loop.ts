@@ -15,7 +15,8 @@ import type { Duty } from '../../pkg/server/serving-controller.ts';
 import type { ReflectorOptions } from '../../pkg/kube/reflector.ts';
 import type { Store } from '../../pkg/storage/store.ts';
 import { tenantController } from '../../pkg/tenant/controller.ts';
-import { apiServerSlice, tenantInformer, type EndpointSlice } from '../../pkg/tenant/observe.ts';
+import { applicationLabel, releaseStatus } from '../../pkg/tenant/modules.ts';
+import { apiServerSlice, releaseInformer, tenantInformer, type EndpointSlice } from '../../pkg/tenant/observe.ts';
 import { PoolController, quotaInformer, type UsedQuota } from '../../pkg/tenant/quota/pool-controller.ts';
 import { partInformer, partKinds, partResources, type PartKind } from '../../pkg/tenant/part.ts';
 import { defaultTenantSettings, type TenantSettings } from '../../pkg/tenant/settings.ts';
@@ -88,7 +89,8 @@ const beginTerm = ({ client, tenants, gateways: tenantGateways, identity, namesp
   const ofGateways = gatewayCaches(watched, tenantGateways);
   const ofPart = <T>(each: (what: PartKind) => T) => Object.fromEntries(partKinds.map((what) => [what, each(what)])) as Record<PartKind, T>;
   // Root's values may be the platform's, without our label; and no other Secret is any of our business.
-  const parts = ofPart((what) => watched(partResources[what], partInformer, what === 'values' ? { fieldSelector: `metadata.name=${valuesName}` } : ours));
+  const parts = ofPart((what) => watched(partResources[what], partInformer(what === 'module' ? releaseStatus : undefined), what === 'values' ? { fieldSelector: `metadata.name=${valuesName}` } : ours));
+  const releases = watched(partResources.module, releaseInformer, { labelSelector: applicationLabel, metadataOnly: true });
   const apiServer = watched<EndpointSlice>(apiServerSlice.resource, {}, { fieldSelector: `metadata.name=${apiServerSlice.name}` }, apiServerSlice.namespace);
   const events = new EventRecorder({ client, log, instance: identity });
   const pools = new PoolController({
@@ -103,11 +105,10 @@ const beginTerm = ({ client, tenants, gateways: tenantGateways, identity, namesp
     pools.controller,
     tenantController({
       budgets: pools,
-      caches: { tenants: tenantCache, namespaces: ofGateways.namespaces, gateways: ofGateways.tenantGateways, parts, apiServer },
+      caches: { tenants: tenantCache, namespaces: ofGateways.namespaces, gateways: ofGateways.tenantGateways, parts, releases, apiServer },
       settings,
       targets: {
-        tenants,
-        status: storeTarget(tenants),
+        tenants: { ...storeTarget(tenants), update: (object, writeOptions) => tenants.update(object, writeOptions) },
         namespace: clientTarget(client, namespaces),
         gateway: storeTarget(tenantGateways),
         parts: ofPart((what) => clientTarget(client, partResources[what])),
@@ -120,7 +121,7 @@ const beginTerm = ({ client, tenants, gateways: tenantGateways, identity, namesp
   ];
   const watching = metrics ? [metrics.gateways.begin(ofGateways), ...controllers.map((controller) => metrics.controllers.watch(controller))] : [];
   const begun = duties.map((begin) => begin());
-  const informers = [tenantCache, quotaCache, ...allInformers(ofGateways), apiServer, ...Object.values(parts)];
+  const informers = [tenantCache, quotaCache, ...allInformers(ofGateways), releases, apiServer, ...Object.values(parts)];
   for (const informer of informers) informer.start();
   for (const controller of controllers) controller.start().catch((error: unknown) => log.error({ err: error }, 'a controller could not start'));
   return {

@@ -13,6 +13,10 @@ export interface AdmissionEnvironment {
   client: Pick<KubeClient, 'json'>;
   /** Of the kind. */
   store: Store;
+  /** Of any kind, by its plural. */
+  storeOf: (resource: string) => Store;
+  /** Whether objects are refused whose parent is not there. */
+  requireParent: boolean;
   /** The server's own. */
   namespace: string;
   /** Unique among replicas. */
@@ -24,7 +28,7 @@ export interface AdmissionEnvironment {
 
 /** Admission for one kind alone. */
 export interface KindAdmission extends AdmissionPlugin {
-  stop(): Promise<void>;
+  stop?(): Promise<void>;
 }
 
 /** What makes a kind itself. Generic code asks here and never looks at the kind's name. All functions but `admission` are pure. */
@@ -44,6 +48,6 @@ export interface Strategy {
   validate: (object: KubeObject, old?: KubeObject) => Causes;
   /** Texts for the caller where a choice is legal but likely wrong. */
   warnings: (object: KubeObject, old?: KubeObject) => string[];
-  /** Judges what takes more than the object to tell. */
-  admission?: (environment: AdmissionEnvironment) => KindAdmission;
+  /** Judge what takes more than the object to tell, in this order. */
+  admissions?: (environment: AdmissionEnvironment) => KindAdmission[];
 }

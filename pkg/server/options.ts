@@ -23,6 +23,7 @@ export interface ServerConfig {
   readonly maxInFlight: number;
   readonly maxMutatingInFlight: number;
   readonly requestTimeoutMs: number;
+  readonly requireParent: boolean;
   readonly runLoop: boolean;
   readonly logLevel: string;
   readonly shutdownDelaySeconds: number;
@@ -51,6 +52,7 @@ export class ServerOptions {
   maxInFlight = 400;
   maxMutatingInFlight = 200;
   requestTimeout = '1m0s';
+  requireParent = true;
   runLoop = true;
   logLevel = 'info';
   shutdownDelaySeconds = 0;
@@ -61,7 +63,7 @@ export class ServerOptions {
       flags.add({ name: flag, value, help, default: this[name], set: (given) => void (this[name] = given) });
     const number = (name: 'port' | 'maxInFlight' | 'maxMutatingInFlight' | 'shutdownDelaySeconds', flag: string, value: string, help: string): void =>
       flags.add({ name: flag, value, help, default: String(this[name]), set: (given) => void (this[name] = integerValue(flag, given)) });
-    const toggle = (name: 'anonymous' | 'runLoop', flag: string, help: string): void =>
+    const toggle = (name: 'anonymous' | 'requireParent' | 'runLoop', flag: string, help: string): void =>
       flags.add({ name: flag, help, default: String(this[name]), set: (given) => void (this[name] = booleanValue(flag, given)) });
 
     text('bindAddress', 'bind-address', 'address', 'address to listen on');
@@ -103,6 +105,7 @@ export class ServerOptions {
     number('maxInFlight', 'max-requests-inflight', 'count', "reading requests at a time; others wait in a queue of each user's own, or are answered 429; 0: no limit");
     number('maxMutatingInFlight', 'max-mutating-requests-inflight', 'count', 'writing requests at a time, in the same way');
     text('requestTimeout', 'request-timeout', 'duration', 'time that a request may take, but for watches; then it is answered 504');
+    toggle('requireParent', 'require-parent', 'refuse to create a tenant where there is no tenant above it; false for a restore from a backup, in whatever order: such tenants wait then, not Ready, for the one above');
     toggle('runLoop', 'run-loop', 'take part in leader election and, as the leader, run the loop');
     number('shutdownDelaySeconds', 'shutdown-delay-seconds', 'seconds', 'how long to go on serving, not ready, after a signal to stop');
     text('logLevel', 'log-level', 'level', `one of ${logLevels.join(', ')}`);
@@ -125,7 +128,7 @@ export class ServerOptions {
   /** Fills gaps and reads files; the network waits for run(). */
   async complete(): Promise<ServerConfig> {
     const { bindAddress, port, certFile, keyFile, namespace, serviceName, anonymous, tokenAudiences, trustedProxyUsers, alwaysAllowPaths } = this;
-    const { maxInFlight, maxMutatingInFlight, runLoop, logLevel, shutdownDelaySeconds } = this;
+    const { maxInFlight, maxMutatingInFlight, requireParent, runLoop, logLevel, shutdownDelaySeconds } = this;
     return Object.freeze({
       bindAddress,
       port,
@@ -140,6 +143,7 @@ export class ServerOptions {
       maxInFlight,
       maxMutatingInFlight,
       requestTimeoutMs: goDurationMs(this.requestTimeout)!,
+      requireParent,
       runLoop,
       logLevel,
       shutdownDelaySeconds,

@@ -88,7 +88,7 @@ export class ApiServer {
     });
     this.#namespaces = new NamespaceLifecycle(this.client, onError);
     this.#quotas = new ResourceQuotaAdmission(this.client, onError);
-    this.#kindAdmissions = strategies.flatMap((strategy) => this.#admissionOf(strategy) ?? []);
+    this.#kindAdmissions = strategies.flatMap((strategy) => this.#admissionsOf(strategy));
     if (config.certFile) {
       this.#certificateFiles = new CertificateFiles(config.certFile, config.keyFile, (certificate) => this.#useCertificate(certificate), onError);
     } else {
@@ -143,7 +143,7 @@ export class ApiServer {
     for (const store of this.#stores.values()) store.cache.close();
     await listening;
     await this.#audit?.backend.stop(auditGraceMs);
-    await Promise.all(this.#kindAdmissions.map((admission) => admission.stop()));
+    await Promise.all(this.#kindAdmissions.map(async (admission) => admission.stop?.()));
     await Promise.all([...this.#stores.values()].map((store) => store.stop()));
     await Promise.all([this.#authentication.stop(), this.#namespaces.stop(), this.#quotas.stop(), this.servingSecret?.stop()]);
     this.#certificateFiles?.stop();
@@ -226,11 +226,12 @@ export class ApiServer {
     return new RecordStore({ client: this.client, definition, record, namespace, fenceSpec: minimalSpec, identity, onError });
   }
 
-  #admissionOf({ definition: { plural }, admission }: Strategy): KindAdmission | undefined {
-    const { namespace, identity, requestTimeoutMs } = this.#config;
+  #admissionsOf({ definition: { plural }, admissions }: Strategy): KindAdmission[] {
+    const { namespace, identity, requestTimeoutMs, requireParent } = this.#config;
     const useOf = (inNamespace: string, resource: string): Quantity => this.#quotas.used(inNamespace, resource);
-    const own = admission?.({ client: this.client, store: this.store(plural), namespace, identity, requestTimeoutMs, useOf });
-    return own && { ...own, handles: (attributes) => attributes.resource === plural && own.handles(attributes) };
+    const storeOf = (resource: string): Store => this.store(resource);
+    const own = admissions?.({ client: this.client, store: this.store(plural), storeOf, requireParent, namespace, identity, requestTimeoutMs, useOf }) ?? [];
+    return own.map((each) => ({ ...each, handles: (attributes) => attributes.resource === plural && each.handles(attributes) }));
   }
 
   #useCertificate(certificate: ServingCertificate): void {

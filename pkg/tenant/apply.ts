@@ -5,11 +5,12 @@ import { hasCode } from '../kube/status-error.ts';
 import type { Store } from '../storage/store.ts';
 import { cleanupFinalizer, gatewayName, isRoot, namespaceOf } from './names.ts';
 import { isPartOurs, partKey, type PartKind } from './part.ts';
-import { isGatewayOurs, isOurs, type Action, type Observed, type Verdict } from './plan.ts';
+import { isGatewayOurs, isOurs } from './ownership.ts';
+import type { Action, Observed, Verdict } from './plan.ts';
 
 /** Where a tenant's objects are written. */
 export interface TenantTargets {
-  tenants: Pick<Store, 'update'>;
+  tenants: Target & Pick<Store, 'update'>;
   namespace: Target;
   gateway: Target;
   parts: Record<PartKind, Target>;
@@ -39,7 +40,7 @@ export const carryOut = async (targets: TenantTargets, observed: Observed, actio
   return refusals.length > 0 ? { ready: false, reason: 'ObjectNotOwned', message: refusals.join('; ') } : undefined;
 };
 
-const isOfPart = (action: Action): boolean => 'what' in action && action.what !== 'namespace' && action.what !== 'gateway';
+const isOfPart = (action: Action): boolean => 'what' in action && !['tenant', 'namespace', 'gateway'].includes(action.what);
 
 const act = async (targets: TenantTargets, observed: Observed, action: Action): Promise<Verdict | undefined> => {
   const { tenant } = observed;
@@ -58,7 +59,10 @@ const act = async (targets: TenantTargets, observed: Observed, action: Action): 
   }
 };
 
-const targetOf = (targets: TenantTargets, what: 'namespace' | 'gateway' | PartKind): Target => (what === 'namespace' || what === 'gateway' ? targets[what] : targets.parts[what]);
+const targetOf = (targets: TenantTargets, what: 'tenant' | 'namespace' | 'gateway' | PartKind): Target => {
+  if (what === 'tenant') return targets.tenants;
+  return what === 'namespace' || what === 'gateway' ? targets[what] : targets.parts[what];
+};
 
 const applyOne = async (targets: TenantTargets, observed: Observed, { what, desired }: Action & { do: 'apply' }): Promise<Verdict | undefined> => {
   const { tenant, namespace } = observed;
@@ -100,7 +104,8 @@ const setFinalizers = async ({ tenants }: TenantTargets, tenant: Tenant, finaliz
   await tenants.update({ ...tenant, metadata: { ...tenant.metadata, finalizers } }, { fieldManager });
 };
 
-const orAbsent = async (object: Promise<KubeObject>): Promise<KubeObject | undefined> => {
+/** Undefined where there is none. */
+export const orAbsent = async (object: Promise<KubeObject>): Promise<KubeObject | undefined> => {
   try {
     return await object;
   } catch (error) {

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Tenant } from '../../api/apps/v1alpha1/tenant.ts';
 import type { KubeObject } from '../../api/meta/v1/types.ts';
-import { applyStatus, controllerOf, isManaged, isRejected, type Target } from '../controller/apply.ts';
+import { applyStatus, controllerOf, isManaged, isRejected } from '../controller/apply.ts';
 import { systemClock, type Clock } from '../controller/clock.ts';
 import type { Verdict as ConditionVerdict } from '../controller/conditions.ts';
 import { Controller } from '../controller/controller.ts';
@@ -10,19 +10,20 @@ import { keyOf, splitKey, type Informer } from '../controller/informer.ts';
 import type { Log } from '../controller/log.ts';
 import { publicNamespace } from './access-levels.ts';
 import { coverageMatter, coverageOf } from '../gateway/coverage.ts';
-import { carryOut, type TenantTargets } from './apply.ts';
+import { carryOut, orAbsent, type TenantTargets } from './apply.ts';
 import type { Inherited } from './inheritance.ts';
 import { modulesVerdict } from './modules.ts';
+import { leftIn } from './left.ts';
 import { gatewayName, namespaceOf, tenantUidLabel } from './names.ts';
 import { childrenOf, observe, tenantOfNamespace, type TenantCaches } from './observe.ts';
 import { namespaceOfPart, partKinds, partMatter } from './part.ts';
 import { plan, type Observed, type Verdict } from './plan.ts';
 import type { TenantSettings } from './settings.ts';
-import { isNews, statusOf, type Counts } from './status.ts';
+import { newsOf, statusOf, type Counts } from './status.ts';
 
 export interface TenantControllerOptions {
   caches: TenantCaches;
-  targets: Omit<TenantTargets, 'learn'> & { status: Target };
+  targets: Omit<TenantTargets, 'learn'>;
   settings: TenantSettings;
   events: Pick<EventRecorder, 'record'>;
   /** What is left of a tenant's budget, once what is in use was seen. */
@@ -39,16 +40,17 @@ const countAfterMs = 1000;
 
 /** Makes of each Tenant what it should be. Keys are `namespace/name` of Tenants. */
 export const tenantController = ({ caches, targets, settings, events, budgets, log, workers, clock = systemClock }: TenantControllerOptions): Controller => {
-  /** What each tenant last had: only a change concerns its children. */
-  const had = new Map<string, Inherited>();
+  /** What each tenant last handed down, which is what it has and whether those below go with it: only a change concerns its children. */
+  const handed = new Map<string, [Inherited, boolean]>();
 
   const reconcile = async (key: string): Promise<void> => {
     const { namespace, name } = splitKey(key);
     const tenant = caches.tenants.get(namespace, name);
-    if (!tenant) return void had.delete(key);
-    const observed = observe(caches, settings, tenant);
-    if (!isDeepStrictEqual(had.get(key), observed.inherited)) {
-      had.set(key, observed.inherited);
+    if (!tenant) return void handed.delete(key);
+    const observed = { ...observe(caches, settings, tenant), left: await left(tenant) };
+    const hands: [Inherited, boolean] = [observed.inherited, observed.cascades && tenant.metadata.deletionTimestamp !== undefined];
+    if (!isDeepStrictEqual(handed.get(key), hands)) {
+      handed.set(key, hands);
       enqueueAll(childrenOf(caches, tenant));
     }
     const { actions, verdict } = plan(observed);
@@ -62,18 +64,26 @@ export const tenantController = ({ caches, targets, settings, events, budgets, l
     }
   };
 
+  /** Namespaces are cached without their status, which is of interest only while one ends. */
+  const left = async ({ metadata: { namespace, name } }: Tenant): Promise<string> => {
+    const own = caches.namespaces.get('', namespaceOf(namespace!, name!));
+    if (!own?.metadata.deletionTimestamp) return '';
+    const found = await orAbsent(targets.namespace.get('', own.metadata.name!));
+    return found ? leftIn(found) : '';
+  };
+
   const countsOf = (tenant: Tenant): Counts => ({ ...budgets?.quotaOf(tenant), children: childrenOf(caches, tenant).length });
 
   const say = async (observed: Observed, verdict: Verdict | undefined): Promise<void> => {
     if (!verdict) return;
-    const { tenant, inherited, surroundings } = observed;
-    const status = statusOf(tenant, inherited, verdict, { counts: countsOf(tenant), aspects: [modulesVerdict(observed, surroundings.missing), coverageBy(caches, tenant, inherited)].filter((aspect) => aspect !== undefined) }, clock.now());
-    if (!(await applyStatus(targets.status, tenant, status)) || !isNews(tenant, verdict)) return;
-    const { ready, reason, message } = verdict;
-    await events.record(tenant, { type: ready ? 'Normal' : 'Warning', reason, action: 'Reconcile', note: message });
+    const { tenant, inherited } = observed;
+    const aspects = [modulesVerdict(observed), coverageBy(caches, tenant, inherited)].filter((aspect) => aspect !== undefined);
+    const status = statusOf(tenant, inherited, verdict, { counts: countsOf(tenant), aspects }, clock.now());
+    if (!(await applyStatus(targets.tenants, tenant, status))) return;
+    for (const occurrence of newsOf(tenant, status, verdict)) await events.record(tenant, occurrence);
   };
 
-  const controller = new Controller({ name: 'tenant', informers: [caches.tenants, caches.namespaces, caches.gateways, caches.apiServer, ...Object.values(caches.parts), ...(budgets ? [budgets.seen] : [])], reconcile, workers, log, clock });
+  const controller = new Controller({ name: 'tenant', informers: [caches.tenants, caches.namespaces, caches.gateways, caches.releases, caches.apiServer, ...Object.values(caches.parts), ...(budgets ? [budgets.seen] : [])], reconcile, workers, log, clock });
   const enqueue = (tenant: Tenant): void => controller.queue.add(keyOf(tenant));
   const enqueueAll = (tenants: readonly Tenant[]): void => tenants.forEach(enqueue);
 
@@ -140,6 +150,10 @@ export const tenantController = ({ caches, targets, settings, events, budgets, l
       onAvailability: everybody,
     });
   }
+
+  // Only who is ending waits for what is in its namespace.
+  const ofRelease = ({ metadata }: KubeObject): void => enqueueAll(caches.tenants.byIndex('target', metadata.namespace!).filter((tenant) => tenant.metadata.deletionTimestamp));
+  caches.releases.subscribe({ onAdd: ofRelease, onUpdate: (_old, release) => ofRelease(release), onDelete: ofRelease });
 
   caches.apiServer.subscribe({
     onAdd: everybody,

@@ -25,7 +25,7 @@ export class FakeCollection implements Target {
   rejects: StatusError | undefined;
   readonly #name: string;
   readonly #newVersion: () => string;
-  #handler: ReflectorHandler | undefined;
+  readonly #handlers: ReflectorHandler[] = [];
   #late: (() => void)[] | undefined;
 
   constructor(name: string, newVersion: () => string) {
@@ -34,7 +34,7 @@ export class FakeCollection implements Target {
   }
 
   readonly source: InformerSource = (handler) => {
-    this.#handler = handler;
+    this.#handlers.push(handler);
     handler.replace([...this.objects.values()], '0');
     return () => Promise.resolve();
   };
@@ -50,7 +50,7 @@ export class FakeCollection implements Target {
   }
 
   #tell(type: EventType, object: KubeObject): void {
-    const tell = (): void => this.#handler?.event(type, object);
+    const tell = (): void => this.#handlers.forEach((handler) => handler.event(type, object));
     if (this.#late) this.#late.push(tell);
     else tell();
   }

@@ -12,11 +12,13 @@ export interface Inherited {
   schedulingClass: string;
   /** Whether the tenant or one above has a budget. */
   bounded: boolean;
+  /** `namespace/name` of the topmost tenant of its line that is cordoned, itself included. */
+  cordonedBy: string;
   /** Why the host that the tenant would have cannot be served: then it has none. */
   hostFault: string;
 }
 
-export const nothing: Inherited = { host: '', hostFault: '', gateway: '', ingress: '', etcd: '', monitoring: '', seaweedfs: '', schedulingClass: '', bounded: false };
+export const nothing: Inherited = { host: '', hostFault: '', gateway: '', ingress: '', etcd: '', monitoring: '', seaweedfs: '', schedulingClass: '', bounded: false, cordonedBy: '' };
 
 /** A tenant on the way down the tree. */
 export interface Node {
@@ -24,10 +26,12 @@ export interface Node {
   /** Its own namespace, not the one that it was created in. */
   namespace: string;
   spec: TenantSpec;
+  /** `namespace/name`, where it is cordoned itself. */
+  cordoned?: string;
 }
 
 /** What a tenant has, given what its parent has. */
-export const inherit = ({ name, namespace, spec }: Node, parent: Inherited): Inherited => {
+export const inherit = ({ name, namespace, spec, cordoned }: Node, parent: Inherited): Inherited => {
   const owner = (flag: boolean | undefined, inherited: string): string => (flag ? namespace : inherited);
   const host = normalHost(spec.host) || (parent.host && `${name}.${parent.host}`);
   const fault = hostFault(host);
@@ -40,6 +44,7 @@ export const inherit = ({ name, namespace, spec }: Node, parent: Inherited): Inh
     monitoring: owner(spec.monitoring, parent.monitoring),
     seaweedfs: owner(spec.seaweedfs, parent.seaweedfs),
     bounded: parent.bounded || Object.keys(quotasOf({ spec })).length > 0,
+    cordonedBy: parent.cordonedBy || (cordoned ?? ''),
     schedulingClass: parent.schedulingClass || (spec.schedulingClass ?? ''),
   };
 };

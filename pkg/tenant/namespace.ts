@@ -2,6 +2,7 @@ import type { KubeObject } from '../../api/meta/v1/types.ts';
 import { managedBy } from '../controller/apply.ts';
 import { attachLabel } from '../gateway/names.ts';
 import type { Inherited } from './inheritance.ts';
+import { cordonMark } from './marks.ts';
 import { gatewayName, lineageOf, tenantUidLabel } from './names.ts';
 import { ownedBy } from './part.ts';
 import type { TenantSettings } from './settings.ts';
@@ -11,7 +12,7 @@ export const bareNamespace = (name: string): KubeObject => ({ apiVersion: 'v1', 
 
 /** The namespace `name` of the tenant with a uid; the parent is the namespace above it, which root does not have. */
 export const namespaceFor = (name: string, uid: string, inherited: Inherited, { podSecurity }: TenantSettings, parent: KubeObject | undefined): KubeObject => {
-  const { host, gateway, ingress, etcd, monitoring, seaweedfs, schedulingClass } = inherited;
+  const { host, gateway, ingress, etcd, monitoring, seaweedfs, schedulingClass, cordonedBy } = inherited;
   return {
     apiVersion: 'v1',
     kind: 'Namespace',
@@ -34,6 +35,7 @@ export const namespaceFor = (name: string, uid: string, inherited: Inherited, { 
         // Policies that were written for Capsule find their tenants by these.
         'capsule.clastix.io/tenant': name,
         'projectcapsule.dev/tenant': name,
+        ...(cordonedBy && { [cordonMark]: 'true' }),
         ...(schedulingClass && { 'scheduler.cozystack.io/scheduling-class': schedulingClass }),
       },
       ...(parent && { ownerReferences: ownedBy(parent) }),

@@ -4,11 +4,13 @@ import type { KubeObject } from '../../api/meta/v1/types.ts';
 import { isManaged } from '../controller/apply.ts';
 import type { Informer, InformerOptions } from '../controller/informer.ts';
 import { inheritAlong, type Inherited, type Node } from './inheritance.ts';
+import { isCascading, isCordoned } from './marks.ts';
 import { gatewayName, isRoot, namespaceOf, rootNamespace, tenantOf } from './names.ts';
 import { publicNamespace } from './access-levels.ts';
-import { isPartOurs, partKinds, partsIn, type PartCaches } from './part.ts';
+import { isPartOurs, partKinds, partResources, partsIn, type PartCaches } from './part.ts';
 import type { Surroundings } from './parts.ts';
-import { isOurs, type Observed, type Parent } from './plan.ts';
+import { isOurs } from './ownership.ts';
+import type { Observed, Parent } from './plan.ts';
 import type { TenantSettings } from './settings.ts';
 import { handedDownBy, valuesName, type HandedDown } from './values.ts';
 
@@ -20,6 +22,8 @@ export interface TenantCaches {
   gateways: Informer<TenantGateway>;
   /** What the loop made; of each kind, only what carries our label. */
   parts: PartCaches;
+  /** HelmReleases of applications and modules, whoever made them; metadata only. */
+  releases: Informer;
   /** EndpointSlice default/kubernetes. */
   apiServer: Informer<EndpointSlice>;
 }
@@ -42,6 +46,15 @@ export const tenantInformer: InformerOptions<Tenant> = {
   },
 };
 
+export const releaseInformer: InformerOptions<KubeObject> = {
+  indexes: { namespace: ({ metadata }) => [metadata.namespace!] },
+  keep: ({ metadata: { name, namespace, uid, resourceVersion, labels, finalizers, deletionTimestamp } }) => ({
+    apiVersion: partResources.module.apiVersion,
+    kind: partResources.module.kind,
+    metadata: { name, namespace, uid, resourceVersion, labels, finalizers, deletionTimestamp },
+  }),
+};
+
 export const observe = (caches: TenantCaches, settings: TenantSettings, tenant: Tenant): Observed => {
   const { namespace, name } = tenant.metadata;
   const own = namespaceOf(namespace!, name!);
@@ -52,7 +65,10 @@ export const observe = (caches: TenantCaches, settings: TenantSettings, tenant: 
     inherited: inheritedBy(caches, tenant),
     namespace: object,
     gateway: caches.gateways.get(own, gatewayName),
-    children: childrenOf(caches, tenant).map((child) => child.metadata.name!).toSorted(),
+    children: childrenOf(caches, tenant).toSorted((a, b) => (a.metadata.name! < b.metadata.name! ? -1 : 1)),
+    cascades: cascades(caches, tenant),
+    releases: caches.releases.byIndex('namespace', own),
+    left: '',
     made: object ? partsIn(caches.parts, object) : new Map(),
     surroundings: surroundingsOf(caches, settings, tenant),
   };
@@ -105,13 +121,26 @@ const handedDownTo = ({ namespaces, parts }: TenantCaches, { clusterValues }: Te
   return isPartOurs(secret, tenant, above) ? { values: clusterValues } : undefined;
 };
 
-/** From the specs of all tenants above, never from a status or from a label that somebody may have changed. */
-const inheritedBy = (caches: TenantCaches, tenant: Tenant): Inherited => {
-  const chain: Node[] = [];
+/** A tenant and those above it, root last. */
+export const lineOf = (tenant: Tenant, tenantOfPlace: (namespace: string) => Tenant | undefined): Tenant[] => {
+  const line: Tenant[] = [];
   for (let current: Tenant | undefined = tenant; current; ) {
+    line.push(current);
     const { namespace, name } = current.metadata as { namespace: string; name: string };
-    chain.unshift({ name, namespace: namespaceOf(namespace, name), spec: current.spec ?? {} });
-    current = isRoot(namespace, name) ? undefined : tenantOfNamespace(caches, namespace);
+    current = isRoot(namespace, name) ? undefined : tenantOfPlace(namespace);
   }
-  return inheritAlong(chain);
+  return line;
 };
+
+/** From the specs of all tenants above, never from a status or from a label that somebody may have changed. */
+const inheritedBy = (caches: TenantCaches, tenant: Tenant): Inherited => inheritAlong(lineOf(tenant, (namespace) => tenantOfNamespace(caches, namespace)).map(nodeOf).toReversed());
+
+/** A Tenant as a node of the tree. */
+export const nodeOf = (tenant: Tenant): Node => {
+  const { namespace, name } = tenant.metadata as { namespace: string; name: string };
+  return { name, namespace: namespaceOf(namespace, name), spec: tenant.spec ?? {}, ...(isCordoned(tenant) && { cordoned: `${namespace}/${name}` }) };
+};
+
+/** Whether those below go with a tenant that is ending. */
+const cascades = (caches: TenantCaches, tenant: Tenant): boolean =>
+  lineOf(tenant, (namespace) => tenantOfNamespace(caches, namespace)).some((each) => isCascading(each) && (each === tenant || each.metadata.deletionTimestamp !== undefined));

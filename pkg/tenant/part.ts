@@ -60,13 +60,14 @@ export const isPartOurs = (object: KubeObject, tenant: Tenant, namespace: KubeOb
 
 export type PartCaches = Record<PartKind, Informer>;
 
-export const partInformer: InformerOptions<KubeObject> = {
+/** @param statusOf what is looked at of the status of parts of this kind */
+export const partInformer = (statusOf: (object: KubeObject) => unknown = () => undefined): InformerOptions<KubeObject> => ({
   indexes: {
     namespace: ({ metadata }) => [metadata.namespace ?? ''].filter(Boolean),
     owner: (object) => [controllerOf(object)?.uid ?? ''].filter(Boolean),
   },
-  keep: (object) => ({ ...object, status: undefined, metadata: { ...object.metadata, managedFields: object.metadata.managedFields?.filter(({ manager }) => manager === fieldManager) } }),
-};
+  keep: (object) => ({ ...object, status: statusOf(object), metadata: { ...object.metadata, managedFields: object.metadata.managedFields?.filter(({ manager }) => manager === fieldManager) } }),
+});
 
 /** The key of a part among those that were made. */
 export const partKey = (what: PartKind, { metadata: { namespace = '', name } }: KubeObject): string => `${what} ${namespace}/${name}`;

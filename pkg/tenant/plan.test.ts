@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'mocha';
+import type { Tenant } from '../../api/apps/v1alpha1/tenant.ts';
 import type { KubeObject } from '../../api/meta/v1/types.ts';
 import { nothing } from './inheritance.ts';
 import { cleanupFinalizer } from './names.ts';
@@ -33,6 +34,9 @@ const observed = (change: Partial<Observed> = {}, spec: object = {}, meta: objec
   namespace: own,
   gateway: undefined,
   children: [],
+  cascades: false,
+  releases: [],
+  left: '',
   made: new Map(),
   surroundings: bareSurroundings,
   ...change,
@@ -40,11 +44,13 @@ const observed = (change: Partial<Observed> = {}, spec: object = {}, meta: objec
 const root = (change: Partial<Observed> = {}, meta: object = {}): Observed =>
   observed({ parent: { state: 'none' }, namespace: parent, ...change }, {}, { name: 'root', uid: 'root', ...meta });
 
-const isOfPart = (action: Action): boolean => 'what' in action && !['namespace', 'gateway'].includes(action.what);
+const isOfPart = (action: Action): boolean => 'what' in action && !['tenant', 'namespace', 'gateway'].includes(action.what);
 const made = (what: PartKind, object: KubeObject): Observed['made'] => new Map([[partKey(what, object), { what, object }]]);
 const binding = (name: string, metadata: object): KubeObject => ({ apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'RoleBinding', metadata: { name, namespace: 'tenant-acme', uid: name, ...metadata } });
 const ofAcme = { ownerReferences: [{ apiVersion: 'v1', kind: 'Namespace', name: 'tenant-acme', uid: 'ns-acme', controller: true }] };
 const ofRoot = { ownerReferences: [{ apiVersion: 'v1', kind: 'Namespace', name: 'tenant-root', uid: 'ns-root', controller: true }] };
+
+const child = (name: string, metadata: object = {}): Tenant => ({ apiVersion: 'apps.cozystack.io/v1alpha1', kind: 'Tenant', metadata: { namespace: 'tenant-acme', name, uid: name, ...metadata } });
 
 const short = (action: Action): string => ('what' in action ? `${action.do} ${action.what}` : action.do);
 
@@ -71,7 +77,8 @@ describe('plan for a tenant', () => {
     { name: "somebody's gateway is left alone", seen: observed({ gateway: gateway('someone') }, { gateway: true }), does: ['apply namespace'], says: 'GatewayNotOwned' },
     { name: 'the gateway goes with the flag', seen: observed({ gateway: gateway() }), does: ['apply namespace', 'delete gateway'], says: 'Reconciled' },
     { name: "somebody's gateway stays without the flag", seen: observed({ gateway: gateway('someone') }), does: ['apply namespace'], says: 'Reconciled' },
-    { name: 'deletion waits for children', seen: observed({ children: ['dev', 'prod'] }, {}, ended), does: [], says: 'ChildrenExist' },
+    { name: 'deletion waits for children', seen: observed({ children: [child('dev'), child('prod')] }, {}, ended), does: [], says: 'ChildrenExist' },
+    { name: 'or ends them where that was asked for', seen: observed({ children: [child('dev'), child('prod', ended)], cascades: true }, {}, ended), does: ['delete tenant'], says: 'Terminating' },
     { name: 'then the gateway goes', seen: observed({ gateway: gateway() }, { gateway: true }, ended), does: ['delete gateway'], says: 'Terminating' },
     { name: 'then the namespace', seen: observed({}, {}, ended), does: ['delete namespace'], says: 'Terminating' },
     { name: 'whose end is waited for', seen: observed({ namespace: { ...own, metadata: { ...own.metadata, ...ended } } }, {}, ended), does: [], says: 'Terminating' },
@@ -82,7 +89,7 @@ describe('plan for a tenant', () => {
     { name: 'root fills its namespace', seen: root(), does: ['apply namespace'], says: 'Reconciled' },
     { name: 'root does not take over a foreign namespace', seen: root({ namespace: { ...parent, metadata: { name: 'tenant-root', uid: 'x' } } }), does: [], says: 'NamespaceNotOwned' },
     { name: 'root leaves its namespace when it goes', seen: root({}, ended), does: ['apply namespace', 'release'], says: undefined },
-    { name: 'root waits for its children too', seen: root({ children: ['acme'] }, ended), does: [], says: 'ChildrenExist' },
+    { name: 'root waits for its children too', seen: root({ children: [child('acme')] }, ended), does: [], says: 'ChildrenExist' },
   ]) {
     it(name, () => {
       const { actions, verdict } = plan(seen);

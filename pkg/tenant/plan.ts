@@ -1,12 +1,15 @@
 import type { Tenant } from '../../api/apps/v1alpha1/tenant.ts';
 import type { KubeObject } from '../../api/meta/v1/types.ts';
-import { controllerOf, fieldManager, isManaged, managedByLabel } from '../controller/apply.ts';
+import { fieldManager, managedByLabel } from '../controller/apply.ts';
 import { naming } from '../controller/conditions.ts';
 import type { Inherited } from './inheritance.ts';
 import { collisionOf } from './collisions.ts';
-import { cleanupFinalizer, gatewayName, isRoot, lineageOf, namespaceOf, tenantUidLabel } from './names.ts';
-import { bareNamespace, gatewayFor, namespaceFor } from './namespace.ts';
-import { isPartOurs, partKey, type PartKind } from './part.ts';
+import { deletions, partsOwned, planEnd } from './end.ts';
+import { modulesVerdict } from './modules.ts';
+import { cleanupFinalizer, gatewayName, lineageOf } from './names.ts';
+import { gatewayFor, namespaceFor } from './namespace.ts';
+import { isGatewayOurs, isOurs, isRootTenant, ownerOf, targetOf } from './ownership.ts';
+import { partKey, type PartKind } from './part.ts';
 import { partsOf, type Surroundings } from './parts.ts';
 import { quotaFaults } from './quota/objects.ts';
 
@@ -27,8 +30,14 @@ export interface Observed {
   namespace: KubeObject | undefined;
   /** TenantGateway `cozystack` in it. */
   gateway: KubeObject | undefined;
-  /** Names of the Tenants in it, without the tenant itself. */
-  children: readonly string[];
+  /** Tenants in it, without the tenant itself. */
+  children: readonly Tenant[];
+  /** Whether those below go with the tenant: it says so, or one above that is ending does. */
+  cascades: boolean;
+  /** HelmReleases in it of applications and modules, whoever made them; metadata only. */
+  releases: readonly KubeObject[];
+  /** What the namespace controller says of a namespace that it cannot empty, if anything. */
+  left: string;
   /** Objects in the namespace and elsewhere that may be parts of the tenant, by partKey. */
   made: ReadonlyMap<string, { what: PartKind; object: KubeObject }>;
   surroundings: Surroundings;
@@ -38,7 +47,7 @@ export type Action =
   | { do: 'hold' }
   | { do: 'release' }
   | { do: 'apply'; what: 'namespace' | 'gateway' | PartKind; desired: KubeObject }
-  | { do: 'delete'; what: 'namespace' | 'gateway' | PartKind; object: KubeObject };
+  | { do: 'delete'; what: 'tenant' | 'namespace' | 'gateway' | PartKind; object: KubeObject };
 
 /** What Ready says. */
 export interface Verdict {
@@ -80,13 +89,15 @@ const faultOf = (observed: Observed): Verdict | undefined => {
   if (quota.length > 0) return { ready: false, reason: 'InvalidQuota', message: `spec.resourceQuotas: ${naming(quota)}` };
   const { handedDown } = observed.surroundings;
   if (handedDown && 'fault' in handedDown) return { ready: false, reason: 'ValuesUnreadable', message: `What charts are told of the cluster cannot be handed down: ${handedDown.fault}` };
+  const modules = modulesVerdict(observed);
+  if (modules && modules.status !== 'True') return { ready: false, reason: modules.reason, message: modules.message };
   return undefined;
 };
 
 const isUnreadable = ({ handedDown }: Surroundings): boolean => handedDown !== undefined && 'fault' in handedDown;
 
 /** What keeps a tenant from having its namespace. */
-const obstacleOf = ({ tenant, parent, namespace }: Observed): Omit<Verdict, 'ready'> | undefined => {
+const obstacleOf = ({ tenant, parent, namespace, left }: Observed): Omit<Verdict, 'ready'> | undefined => {
   const created = tenant.metadata.namespace!;
   const name = targetOf(tenant);
   const collision = collisionOf(created, tenant.metadata.name!);
@@ -106,7 +117,7 @@ const obstacleOf = ({ tenant, parent, namespace }: Observed): Omit<Verdict, 'rea
     const advice = isRootTenant(tenant) ? `set its label ${managedByLabel} to ${fieldManager} if it may be used` : 'delete it or choose another name for the tenant';
     return { reason: 'NamespaceNotOwned', message: `Namespace ${name} exists and was not made for this tenant; it is left alone: ${advice}` };
   }
-  if (namespace?.metadata.deletionTimestamp) return { reason: 'NamespaceTerminating', message: `Namespace ${name} is being deleted; it is made anew when it is gone` };
+  if (namespace?.metadata.deletionTimestamp) return { reason: 'NamespaceTerminating', message: `Namespace ${name} is being deleted; it is made anew when it is gone${left && `: ${left}`}` };
   return undefined;
 };
 
@@ -118,15 +129,9 @@ const planParts = ({ tenant, inherited, made, surroundings }: Observed, namespac
   return [
     ...parts.map(({ what, desired }): Action => ({ do: 'apply', what, desired })),
     // What charts are told stays as it is while it cannot be told what it should be.
-    ...ourParts({ tenant, made }, namespace, (key, what) => !wanted.has(key) && !(what === 'values' && isUnreadable(surroundings))),
+    ...deletions(partsOwned({ tenant, made }, namespace, (key, what) => !wanted.has(key) && !(what === 'values' && isUnreadable(surroundings)))),
   ];
 };
-
-/** Deletions of the parts that were made for a tenant, as far as they are not under way. */
-const ourParts = ({ tenant, made }: Pick<Observed, 'tenant' | 'made'>, namespace: KubeObject, among: (key: string, what: PartKind) => boolean): Action[] =>
-  [...made]
-    .filter(([key, { what, object }]) => among(key, what) && !object.metadata.deletionTimestamp && isPartOurs(object, tenant, namespace))
-    .map(([, { what, object }]) => ({ do: 'delete', what, object }));
 
 const planGateway = ({ tenant, inherited, gateway }: Observed, namespace: KubeObject): { actions: Action[]; verdict?: Verdict } => {
   const ours = gateway && isGatewayOurs(gateway, namespace);
@@ -143,51 +148,3 @@ const planGateway = ({ tenant, inherited, gateway }: Observed, namespace: KubeOb
   if (gateway?.metadata.deletionTimestamp) return wait('GatewayTerminating', `${which} is being deleted; it is made anew when it is gone`);
   return { actions: [{ do: 'apply', what: 'gateway', desired: gatewayFor(inherited.host, namespace) }] };
 };
-
-/** Children first, then the gateway, then the namespace; the Tenant goes when all of that is gone. */
-const planEnd = (observed: Observed): Plan => {
-  const { tenant, parent, namespace, gateway, children } = observed;
-  const name = targetOf(tenant);
-  const root = isRootTenant(tenant);
-  if (!tenant.metadata.finalizers?.includes(cleanupFinalizer)) return { actions: [], verdict: undefined };
-  if (children.length > 0)
-    return {
-      actions: [],
-      verdict: { ready: false, reason: 'ChildrenExist', message: `Deletion waits for the tenants in namespace ${name}: ${naming(children)}; delete them first` },
-    };
-  const ours = namespace && isOurs(namespace, tenant, ownerOf(parent));
-  if (!ours) return { actions: [{ do: 'release' }], verdict: undefined };
-  if (gateway && isGatewayOurs(gateway, namespace)) {
-    return {
-      actions: gateway.metadata.deletionTimestamp ? [] : [{ do: 'delete', what: 'gateway', object: gateway }],
-      verdict: { ready: false, reason: 'Terminating', message: `Deletion waits for TenantGateway ${name}/${gatewayName}` },
-    };
-  }
-  if (root) {
-    const left = [...observed.made.values()].filter(({ object }) => isPartOurs(object, tenant, namespace));
-    if (left.length === 0) return { actions: [{ do: 'apply', what: 'namespace', desired: bareNamespace(name) }, { do: 'release' }], verdict: undefined };
-    const message = `Deletion waits for what the tenant has in namespace ${name}: ${naming(left.map(({ object }) => `${object.kind} ${object.metadata.name}`))}`;
-    return { actions: ourParts(observed, namespace, () => true), verdict: { ready: false, reason: 'Terminating', message } };
-  }
-  return {
-    actions: namespace.metadata.deletionTimestamp ? [] : [{ do: 'delete', what: 'namespace', object: namespace }],
-    verdict: { ready: false, reason: 'Terminating', message: `Deletion waits for namespace ${name}, which is being emptied; its status tells what is left in it` },
-  };
-};
-
-const targetOf = ({ metadata: { namespace, name } }: Tenant): string => namespaceOf(namespace!, name!);
-const ownerOf = (parent: Parent): KubeObject | undefined => (parent.state === 'ready' ? parent.namespace : undefined);
-const isRootTenant = ({ metadata: { namespace, name } }: Tenant): boolean => isRoot(namespace!, name!);
-
-/**
- * Whether a namespace was made for this very tenant. Root's comes with the manifests, marked as ours. Without the uid
- * (someone took the label off) our mark and the parent as controller say so; another tenant's uid never does.
- */
-export const isOurs = (namespace: KubeObject, tenant: Tenant, parent?: KubeObject): boolean => {
-  if (isRootTenant(tenant)) return isManaged(namespace);
-  const uid = namespace.metadata.labels?.[tenantUidLabel];
-  if (uid !== undefined) return uid === tenant.metadata.uid;
-  return isManaged(namespace) && parent !== undefined && controllerOf(namespace)?.uid === parent.metadata.uid;
-};
-
-export const isGatewayOurs = (gateway: KubeObject, namespace: KubeObject): boolean => controllerOf(gateway)?.uid === namespace.metadata.uid;

@@ -39,7 +39,12 @@ const rulesOf: Readonly<Record<AccessLevel, readonly PolicyRule[]>> = {
     rule('apps.cozystack.io', applications, write),
     rule('sdn.cozystack.io', ['securitygroups'], write),
   ],
-  'super-admin': [rule('kubevirt.io', ['virtualmachines'], ['*']), rule('apps.cozystack.io', ['*'], ['*'])],
+  'super-admin': [
+    rule('kubevirt.io', ['virtualmachines'], ['*']),
+    rule('apps.cozystack.io', ['*'], ['*']),
+    // An owner chooses members. The kube-apiserver lets nobody bind what he does not have there himself.
+    rule('rbac.authorization.k8s.io', ['rolebindings'], [...read, ...write]),
+  ],
 };
 
 const rbac = 'rbac.authorization.k8s.io';

@@ -1,7 +1,12 @@
 import type { Tenant, TenantStatus } from '../../api/apps/v1alpha1/tenant.ts';
+import type { Condition } from '../../api/meta/v1/types.ts';
 import { toConditions, type Verdict as ConditionVerdict } from '../controller/conditions.ts';
+import type { Occurrence } from '../controller/events.ts';
+import { version } from '../server/version.ts';
+import { groupOf } from './access-levels.ts';
 import type { Inherited } from './inheritance.ts';
-import { namespaceOf } from './names.ts';
+import { cordonMark } from './marks.ts';
+import { lineageOf, namespaceOf } from './names.ts';
 import type { Verdict } from './plan.ts';
 
 /** What is counted around a tenant. */
@@ -10,21 +15,39 @@ export type Counts = Pick<TenantStatus, 'quota' | 'remaining' | 'children'>;
 /** The status to write; `aspects` are what conditions say besides Ready. */
 export const statusOf = (
   { metadata, status }: Tenant,
-  { host, gateway }: Inherited,
+  { host, gateway, cordonedBy }: Inherited,
   { ready, reason, message }: Verdict,
   { counts, aspects }: { counts: Counts; aspects: readonly ConditionVerdict[] },
   now: number,
-): TenantStatus => ({
-  observedGeneration: metadata.generation,
-  namespace: namespaceOf(metadata.namespace!, metadata.name!),
-  ...(host && { host }),
-  ...(gateway && { gateway }),
-  ...counts,
-  conditions: toConditions([{ type: 'Ready', status: ready ? 'True' : 'False', reason, message }, ...aspects], status?.conditions, metadata.generation, now),
-});
-
-/** Whether Ready turns, or turns out otherwise than before: worth an event. */
-export const isNews = ({ status }: Tenant, { ready, reason }: Verdict): boolean => {
-  const before = status?.conditions?.find(({ type }) => type === 'Ready');
-  return before?.reason !== reason || before.status !== (ready ? 'True' : 'False');
+): TenantStatus => {
+  const namespace = namespaceOf(metadata.namespace!, metadata.name!);
+  const verdicts: ConditionVerdict[] = [{ type: 'Ready', status: ready ? 'True' : 'False', reason, message }, ...aspects, ...cordoned(cordonedBy)];
+  return {
+    observedGeneration: metadata.generation,
+    version,
+    namespace,
+    ...(host && { host }),
+    ...(gateway && { gateway }),
+    owners: lineageOf(namespace)
+      .toReversed()
+      .map((each) => groupOf(each, 'super-admin')),
+    ...counts,
+    conditions: toConditions(verdicts, status?.conditions, metadata.generation, now),
+  };
 };
+
+const cordoned = (by: string): ConditionVerdict[] =>
+  by ? [{ type: 'Cordoned', status: 'True', reason: 'Cordoned', message: `Nothing changes below tenant ${by} until its mark ${cordonMark} is taken off` }] : [];
+
+/** What of a status that was written is worth an event: Ready turns, or turns out otherwise than before; a cordon begins or ends. */
+export const newsOf = ({ status: before }: Tenant, after: TenantStatus, { ready, reason, message }: Verdict): Occurrence[] => {
+  const [was, is] = [conditionOf(before, 'Ready'), conditionOf(after, 'Ready')];
+  const [wasCordoned, isCordoned] = [conditionOf(before, 'Cordoned'), conditionOf(after, 'Cordoned')];
+  return [
+    ...(was?.reason !== is?.reason || was?.status !== is?.status ? [{ type: ready ? 'Normal' : 'Warning', reason, action: 'Reconcile', note: message } as const] : []),
+    ...(isCordoned && !wasCordoned ? [{ type: 'Normal', reason: 'Cordoned', action: 'Cordon', note: isCordoned.message } as const] : []),
+    ...(wasCordoned && !isCordoned ? [{ type: 'Normal', reason: 'Uncordoned', action: 'Cordon', note: 'Changes are let in again' } as const] : []),
+  ];
+};
+
+const conditionOf = (status: TenantStatus | undefined, type: string): Condition | undefined => status?.conditions?.find((condition) => condition.type === type);

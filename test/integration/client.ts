@@ -43,6 +43,10 @@ export const create = (client: KubeClient, path: string, body: object): Promise<
 export const patch = (client: KubeClient, path: string, body: object): Promise<KubeObject> =>
   client.json<KubeObject>({ method: 'PATCH', path, contentType: 'application/merge-patch+json', body });
 
+/** Tenant root, whether another test has made it or not. */
+export const applyRoot = (client: KubeClient, spec: object = {}): Promise<KubeObject> =>
+  client.json<KubeObject>({ method: 'PATCH', path: tenantPath('tenant-root', 'root'), query: { fieldManager: 'test', force: true }, contentType: 'application/apply-patch+yaml', body: { ...tenantNamed('root'), spec } });
+
 /** Undefined where it does not exist. */
 export const find = async (client: KubeClient, path: string): Promise<KubeObject | undefined> => {
   const { status, body } = await client.request({ path });

@@ -21,6 +21,9 @@ export interface Cluster {
   startReplica: (args?: readonly string[]) => Promise<{ port: number; replica: Child }>;
 }
 
+/** Most tests keep tenants in namespaces of their own, which belong to no tenant. */
+const anywhere = ['--require-parent=false'];
+
 let shared: Promise<Cluster> | undefined;
 let front: ((cluster: Cluster) => Promise<void>) | undefined;
 
@@ -52,7 +55,7 @@ export const quietCluster = async (options: Parameters<typeof ownControlPlane>[0
   const cluster = await ownCluster(options);
   const { controlPlane, port, serverKubeconfig: kubeconfig } = cluster;
   await cluster.server.stop();
-  const server = serverProcess({ controlPlane, port, kubeconfig, logFile: path.join(controlPlane.directory, 'logs', 'tenant-apiserver-quiet.log'), args: ['--run-loop=false', ...serverArgs] });
+  const server = serverProcess({ controlPlane, port, kubeconfig, logFile: path.join(controlPlane.directory, 'logs', 'tenant-apiserver-quiet.log'), args: ['--run-loop=false', ...anywhere, ...serverArgs] });
   atEnd(() => server.stop('SIGKILL'));
   await server.start();
   await waitAvailable(controlPlane);
@@ -65,7 +68,7 @@ const clusterOn = async (controlPlane: ControlPlane): Promise<Cluster> => {
   const kubeconfig = await serverKubeconfig(controlPlane);
   const started = async (at: number, name: string, args: readonly string[]): Promise<Child> => {
     const logFile = path.join(controlPlane.directory, 'logs', `${name}.log`);
-    const child = serverProcess({ controlPlane, port: at, kubeconfig, logFile, args, log: (line) => console.log(`  ${line}`) });
+    const child = serverProcess({ controlPlane, port: at, kubeconfig, logFile, args: [...anywhere, ...args], log: (line) => console.log(`  ${line}`) });
     atEnd(() => child.stop('SIGKILL'));
     await child.start();
     return child;

@@ -35,7 +35,8 @@ describe('what a tenant gets', function () {
     await world.createTenant('tenant-root', 'acme', { etcd: true });
     await world.createTenant('tenant-root', 'metered', { resourceQuotas: budget });
     await world.createTenant('tenant-root', 'other');
-    for (const name of ['acme', 'other', 'metered']) await world.tenantSays('tenant-root', name, 'Reconciled');
+    for (const name of ['other', 'metered']) await world.tenantSays('tenant-root', name, 'Reconciled');
+    await world.tenantSays('tenant-root', 'acme', 'ModulesUnavailable'); // there is no Flux yet
     await world.createTenant('tenant-acme', 'dev');
     await world.tenantSays('tenant-acme', 'dev', 'Reconciled');
   });
@@ -103,7 +104,7 @@ describe('what a tenant gets', function () {
     const tree = ['tenant-acme', 'tenant-acme-dev'];
     const reading: ActionName[] = ['get tenants', 'get gateways', 'get pods'];
     const administering: ActionName[] = [...reading, 'get tenantsecrets', 'create buckets', 'delete pods'];
-    const owning: ActionName[] = [...administering, 'create tenants', 'delete tenants'];
+    const owning: ActionName[] = [...administering, 'create tenants', 'delete tenants', 'create rolebindings'];
     const sets = (where: string[], what: ActionName[]): [ActionName, string[]][] => what.map((action) => [action, where]);
 
     const may = async (who: object, action: ActionName, namespace: string): Promise<boolean> => {
@@ -238,9 +239,9 @@ describe('what a tenant gets', function () {
     });
 
     it('is no module as long as nothing can provide it, and the tenant says which', async () => {
-      const { status } = await world.tenantSays('tenant-root', 'acme', 'Reconciled');
+      const { status } = await world.tenantSays('tenant-root', 'acme', 'ModulesUnavailable');
       const condition = status?.conditions?.find(({ type }) => type === 'ModulesAvailable');
-      assert.deepEqual([condition?.status, condition?.reason], ['False', 'ApiMissing']);
+      assert.deepEqual([condition?.status, condition?.reason], ['False', 'ModulesUnavailable']);
       assert.match(condition!.message, /Nothing can provide etcd:/);
     });
 
@@ -252,10 +253,10 @@ describe('what a tenant gets', function () {
         return status === 200 && (await world.list(collection)).length === 2;
       });
       assert.deepEqual(namesOf(await world.list(collection)), ['etcd', 'info']);
-      await eventually('the tenant says so', async () => {
-        const { status } = await world.tenantSays('tenant-root', 'acme', 'Reconciled');
-        return status?.conditions?.some(({ type, status: is }) => type === 'ModulesAvailable' && is === 'True');
-      });
+      const { status: waiting } = await world.tenantSays('tenant-root', 'acme', 'ModulesNotReady');
+      assert.match(waiting!.conditions![0]!.message, /etcd \(its HelmRelease waits for Flux\)/);
+      await world.patch(`${collection}/etcd`, { status: { conditions: [{ type: 'Ready', status: 'True' }] } });
+      await world.tenantSays('tenant-root', 'acme', 'Reconciled'); // which is what it asked for
     });
   });
 

@@ -23,6 +23,7 @@ const spec = Type.Object(
     ),
     seaweedfs: moduleFlag('SeaweedFS'),
     computeplane: moduleFlag('compute plane'),
+    isolated: Type.Optional(Type.Boolean({ description: 'Has no effect: every tenant is isolated. Manifests of older releases have it.' })),
     schedulingClass: Type.Optional(
       Type.String({ default: '', description: 'Scheduling class of the workloads; used only where no ancestor has one.' }),
     ),
@@ -56,6 +57,7 @@ const status = Type.Object(
     externalIPsCount: Type.Optional(int32({ description: 'Number of Services of type LoadBalancer with an address.' })),
     quota: Type.Optional(mapOf<QuotaAmounts>(quotaAmounts, { description: 'State of the budget, by the keys of spec.resourceQuotas.' })),
     remaining: Type.Optional(Type.String({ description: 'What is left of the budget, in one line for a person to read.' })),
+    owners: Type.Optional(Type.Array(Type.String(), { description: 'Groups whose members own the tenant: its own first, then those of the tenants above.' })),
     children: Type.Optional(int32({ description: 'Number of tenants directly below.' })),
     conditions: conditions({ description: 'Current state; Ready is the summary.' }),
   },

@@ -35,6 +35,7 @@ export const tenants: ResourceDefinition = {
     { name: 'Gateway', type: 'string', jsonPath: '.status.gateway', description: 'Namespace of the tenant whose Gateway serves it.' },
     { name: 'Version', type: 'string', jsonPath: '.status.version', priority: 1, description: 'Version of what was last applied.' },
     { name: 'Quota', type: 'string', jsonPath: '.status.remaining', priority: 1, description: 'What is left of the budget.' },
+    { name: 'Owners', type: 'string', jsonPath: '.status.owners', priority: 1, description: 'Groups that own the tenant, its own first.' },
     { name: 'Children', type: 'integer', jsonPath: '.status.children', priority: 1, description: 'Number of tenants directly below.' },
     { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
   ],

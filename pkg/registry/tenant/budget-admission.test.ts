@@ -145,7 +145,7 @@ describe('what a user sees of budgets', () => {
       await plugin.validate!(asked);
       assert.equal(reserved(), 1);
       await writeAdmitted(asked, signal, outcome).catch(() => undefined);
-      await plugin.stop();
+      await plugin.stop!();
       assert.equal(reserved(), left);
     });
   }

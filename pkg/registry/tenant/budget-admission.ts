@@ -18,7 +18,7 @@ const freshWithinMs = 5000;
 const holdBeyondMs = 30_000;
 
 /** Gives a tenant no more than the tenants above it have left, and leaves none with less than those below it have. */
-export const budgetAdmission = ({ client, store, namespace, identity, requestTimeoutMs, useOf }: AdmissionEnvironment): KindAdmission => {
+export const budgetAdmission = ({ client, store, namespace, identity, requestTimeoutMs, useOf }: Omit<AdmissionEnvironment, 'storeOf' | 'requireParent'>): KindAdmission => {
   /** An entry is one version of an object: each is read once. */
   const known = new WeakMap<CacheEntry, Budget[]>();
   const budgetIn = (entry: CacheEntry): Budget[] => {

@@ -2,11 +2,15 @@ import { tenants, type TenantSpec } from '../../../api/apps/v1alpha1/tenant.ts';
 import type { KubeObject } from '../../../api/meta/v1/types.ts';
 import { recordDefinition } from '../../../api/records/v1alpha1/records.ts';
 import { collisionOf } from '../../tenant/collisions.ts';
+import { deletionPolicies, deletionPolicyAnnotation } from '../../tenant/marks.ts';
 import { cleanupFinalizer, namespaceOf } from '../../tenant/names.ts';
 import { hostnameFault } from '../hostname.ts';
 import type { Causes, Strategy } from '../strategy.ts';
+import { adviceAdmission } from './advice-admission.ts';
 import { budgetAdmission } from './budget-admission.ts';
+import { cordonAdmission } from './cordon-admission.ts';
 import { quotaCauses } from './quotas.ts';
+import { treeAdmission } from './tree-admission.ts';
 
 const namePattern = /^[a-z][a-z0-9]*$/;
 /** Helm takes 53 characters for a release's name, which is `tenant-` and the tenant's name. */
@@ -47,9 +51,19 @@ export const tenantStrategy: Strategy = {
     ...changedText(object, old, 'host', (host) => (host.length > maxLabelValue ? tooLong : hostnameFault(host))),
     ...changedText(object, old, 'schedulingClass', (name) => (name.length > maxLabelValue ? tooLong : labelValueFault(name))),
     ...quotaCauses(object, old),
+    ...policyCauses(object, old),
   ],
   warnings: () => [],
-  admission: budgetAdmission,
+  admissions: (environment) => [cordonAdmission(environment), treeAdmission(environment), adviceAdmission(environment), budgetAdmission(environment)],
+};
+
+/** A policy that is none would be taken for what it says. */
+const policyCauses = ({ metadata }: KubeObject, old: KubeObject | undefined): Causes => {
+  const policy = metadata.annotations?.[deletionPolicyAnnotation];
+  if (policy === undefined || policy === old?.metadata.annotations?.[deletionPolicyAnnotation] || deletionPolicies.includes(policy)) return [];
+  const shown = policy.length > maxLabelValue ? `${policy.slice(0, maxLabelValue)}…` : policy;
+  const supported = deletionPolicies.map((each) => JSON.stringify(each)).join(', ');
+  return [{ reason: 'FieldValueNotSupported', field: `metadata.annotations[${deletionPolicyAnnotation}]`, message: `Unsupported value: ${JSON.stringify(shown)}: supported values: ${supported}` }];
 };
 
 const invalidName = (name: string, why: string): Causes => [

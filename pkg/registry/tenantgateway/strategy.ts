@@ -5,6 +5,7 @@ import { recordDefinition } from '../../../api/records/v1alpha1/records.ts';
 import { defaultIssuers } from '../../gateway/issuance/issuers.ts';
 import { hostnameFault } from '../hostname.ts';
 import type { Causes, Strategy } from '../strategy.ts';
+import { cordonAdmission } from '../tenant/cordon-admission.ts';
 
 /** The strategy of a server on which TenantGateways may name these issuers. */
 export const tenantGatewayStrategyFor = (issuerNames: readonly string[]): Strategy => ({
@@ -18,6 +19,7 @@ export const tenantGatewayStrategyFor = (issuerNames: readonly string[]): Strate
     return [...apexFaults(spec, before), ...attachedNamespaceFaults(spec), ...issuerFaults(issuerNames, spec, before)];
   },
   warnings: () => [],
+  admissions: (environment) => [cordonAdmission(environment)],
 });
 
 export const tenantGatewayStrategy = tenantGatewayStrategyFor([...defaultIssuers.keys()]);

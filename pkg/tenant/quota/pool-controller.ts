@@ -9,7 +9,7 @@ import { keyOf, splitKey, type Informer, type InformerOptions } from '../../cont
 import type { Log } from '../../controller/log.ts';
 import { usedOf } from '../../quantity/bounds.ts';
 import { tenantOf } from '../names.ts';
-import { isOurs } from '../plan.ts';
+import { isOurs } from '../ownership.ts';
 import { budgetOf, quotasOf } from './budget.ts';
 import { BudgetTree, type Budget, type UseOf } from './budget-tree.ts';
 import { allocatedTo, overcommitments, poolsOf, type Pool, type PoolSettings } from './pools.ts';

@@ -5,6 +5,7 @@ import { renderManifests } from '../../../hack/manifests/apply.ts';
 import type { Gateway } from '../../../pkg/gateway/types.ts';
 import { eventually } from '../../poll.ts';
 import { change, collection, create, gateways, grpcRoutes, httpRoutes, ingresses, listenerSets, remove, tcpRoutes, tlsRoutes, udpRoutes, type Attempt, type Case, type Who } from './cases.ts';
+import { cordonAttack, cordonCases } from './cordon-cases.ts';
 import { gatewayAttacks, gatewayHostnameCases, gatewayListenerCases } from './gateway-cases.ts';
 import { claimFor, externalHost, ingressAttack, ingressCases } from './ingress-cases.ts';
 import { attachAttack, guardCases, labelAttack, namespaceCases } from './namespace-cases.ts';
@@ -26,6 +27,7 @@ const attacks: Record<string, { attempt: Attempt; as?: Who }> = {
   'cozystack-raw-route-policy': { attempt: routeAttacks.raw },
   'cozystack-ingress-hostname-policy': { attempt: ingressAttack },
   'tenant-apiserver-records': { attempt: recordAttacks.host },
+  'tenant-apiserver-cordon': { attempt: cordonAttack },
   'tenant-apiserver-no-delete': { attempt: remove('/api/v1/namespaces/cozy-system') },
 };
 
@@ -52,6 +54,7 @@ describe('policies', () => {
     "layer 7, a tenant's routes that have no hostnames": rawRouteCases,
     "layer 8, hosts of a tenant's Ingresses": ingressCases,
     records: recordCases,
+    'what a cordon freezes': cordonCases,
     'namespaces that outlive an uninstallation': guardCases,
   })) {
     describe(layer, () => {

@@ -9,6 +9,7 @@ import {
   collection, gateways, grpcRoutes, hosts, httpRoutes, ingresses, listenerSets, oldHttpRoutes, packages, people, rootApex, tcpRoutes, tlsRoutes, udpRoutes, xListenerSets,
   type Attempt, type Case, type Resource, type Verdict, type Who,
 } from './cases.ts';
+import { plantedInCordoned } from './cordon-cases.ts';
 
 /** Of the experimental channel: their old versions are served there alone, or fields exist. */
 const experimental = new Set(['tlsroutes', 'tcproutes', 'grpcroutes']);
@@ -85,6 +86,10 @@ export class PolicyWorld {
       const host = name === 'tenant-moved' ? 'old.example.org' : hosts[name];
       await this.post('/api/v1/namespaces', { metadata: { name, labels: host === undefined ? {} : { 'namespace.cozystack.io/host': host } } });
     }
+    await this.post('/api/v1/namespaces', { metadata: { name: 'tenant-cordoned' } });
+    for (const [path, body] of plantedInCordoned) await this.post(path, body);
+    await this.delete('/api/v1/namespaces/tenant-cordoned/configmaps/ending');
+    await this.patch('/api/v1/namespaces/tenant-cordoned', { metadata: { labels: { 'projectcapsule.dev/cordoned': 'true' } } });
     await this.post('/api/v1/namespaces/tenant-moved/configmaps', { metadata: { name: 'owner' } });
     const owner = (await this.get('/api/v1/namespaces/tenant-moved/configmaps/owner')).metadata.uid!;
     const parentRefs = [{ name: 'cozystack' }];
