@@ -1,9 +1,11 @@
+import type { Tenant } from '../../api/apps/v1alpha1/tenant.ts';
 import type { TenantGateway } from '../../api/gateway/v1alpha1/tenantgateway.ts';
 import type { KubeObject } from '../../api/meta/v1/types.ts';
 import { clientTarget, storeTarget, type RestResource } from '../../pkg/controller/apply.ts';
+import { systemClock } from '../../pkg/controller/clock.ts';
 import type { Controller } from '../../pkg/controller/controller.ts';
 import type { EventRecorder } from '../../pkg/controller/events.ts';
-import { fromStore, Informer, type InformerOptions } from '../../pkg/controller/informer.ts';
+import { fromStore, Informer, keyOf, type InformerOptions } from '../../pkg/controller/informer.ts';
 import type { Log } from '../../pkg/controller/log.ts';
 import { accountSecretName } from '../../pkg/gateway/account.ts';
 import { updateRoute } from '../../pkg/gateway/apply.ts';
@@ -12,17 +14,24 @@ import { attachController } from '../../pkg/gateway/attach-controller.ts';
 import { gatewayController } from '../../pkg/gateway/controller.ts';
 import { configMapLedger } from '../../pkg/gateway/issuance/ledger.ts';
 import { madeInformer, managedSelector, namespaceInformer, routeInformer, tenantGatewayInformer, type GatewayCaches } from '../../pkg/gateway/observe.ts';
+import { ownSubject, roleBindings } from '../../pkg/gateway/secrets/access.ts';
+import type { Secret } from '../../pkg/gateway/secrets/facts.ts';
+import { namespaceSecretsController } from '../../pkg/gateway/secrets/namespace-controller.ts';
+import { secretOwnerController } from '../../pkg/gateway/secrets/owner-controller.ts';
+import { SecretReader } from '../../pkg/gateway/secrets/reader.ts';
+import { secrets, secretStore } from '../../pkg/gateway/secrets/store.ts';
+import { WildcardSource } from '../../pkg/gateway/wildcard/source.ts';
 import type { GatewaySettings } from '../../pkg/gateway/settings.ts';
 import { certificates, gatewayClasses, gateways, grpcRoutes, httpRoutes, issuers, listenerSets, tlsRoutes, type Certificate, type GatewayClass, type Gateway, type ListenerSet, type Route } from '../../pkg/gateway/types.ts';
 import type { KubeClient } from '../../pkg/kube/client.ts';
 import type { ReflectorOptions } from '../../pkg/kube/reflector.ts';
 import type { Store } from '../../pkg/storage/store.ts';
+import type { PartCaches } from '../../pkg/tenant/part.ts';
 
 /** An informer of what the kube-apiserver serves; whoever asks for it starts and stops it. */
-export type Watched = <T extends KubeObject>(resource: RestResource, options: InformerOptions<T>, selection?: Pick<ReflectorOptions, 'labelSelector' | 'fieldSelector' | 'metadataOnly'>) => Informer<T>;
+export type Watched = <T extends KubeObject>(resource: RestResource, options: InformerOptions<T>, selection?: Pick<ReflectorOptions, 'labelSelector' | 'fieldSelector' | 'metadataOnly'>, namespace?: string) => Informer<T>;
 
 export const namespaces: RestResource = { apiVersion: 'v1', kind: 'Namespace', plural: 'namespaces' };
-const secrets: RestResource = { apiVersion: 'v1', kind: 'Secret', plural: 'secrets' };
 
 export const gatewayCaches = (watched: Watched, tenantGateways: Store): GatewayCaches => {
   const ours = { labelSelector: managedSelector };
@@ -44,6 +53,10 @@ export const gatewayCaches = (watched: Watched, tenantGateways: Store): GatewayC
 export interface GatewayPartOptions {
   client: KubeClient;
   caches: GatewayCaches;
+  tenants: Informer<Tenant>;
+  /** Of what tenants get. */
+  parts: Pick<PartCaches, 'roleBinding' | 'values'>;
+  watched: Watched;
   tenantGateways: Store;
   settings?: GatewaySettings;
   /** The server's own. */
@@ -53,10 +66,11 @@ export interface GatewayPartOptions {
   workers?: number;
 }
 
-/** The gateways' part of the loop. */
-export const gatewayControllers = ({ client, caches, tenantGateways, settings, namespace, events, log, workers }: GatewayPartOptions): Controller[] => [
-  attachController({ caches, target: clientTarget(client, namespaces, attachManager), log, workers }),
-  gatewayController({
+/** The gateways' part of the loop: controllers, and how to stop what else began. */
+export const gatewayControllers = ({ client, caches, tenants, parts, watched, tenantGateways, settings, namespace, events, log, workers }: GatewayPartOptions): { controllers: Controller[]; stop: () => Promise<void> } => {
+  const store = secretStore(client);
+  const reader = new SecretReader(store.get, systemClock);
+  const main = gatewayController({
     caches,
     targets: {
       status: storeTarget(tenantGateways),
@@ -69,9 +83,33 @@ export const gatewayControllers = ({ client, caches, tenantGateways, settings, n
     },
     settings,
     ledger: configMapLedger(client, namespace),
+    secrets: reader,
     updateRoute: (update) => updateRoute(client, update),
     events,
     log,
     workers,
-  }),
-];
+  });
+  const cacheOf = (place: string, name: string): Informer<Secret> => watched<Secret>(secrets, {}, { fieldSelector: `metadata.name=${name}` }, place);
+  const source = new WildcardSource({ values: parts.values, namespace, cacheOf });
+  const ofSecrets = namespaceSecretsController({
+    caches: { tenants, tenantGateways: caches.tenantGateways, namespaces: caches.namespaces, roleBindings: parts.roleBinding },
+    source,
+    secrets: store,
+    roleBindings: clientTarget(client, roleBindings),
+    subject: () => ownSubject(client),
+    onReplica: (place, name) => {
+      reader.forget(place, name);
+      for (const gateway of caches.tenantGateways.byIndex('namespace', place)) main.queue.add(keyOf(gateway));
+    },
+    events,
+    log,
+    workers,
+  });
+  const controllers = [
+    attachController({ caches, target: clientTarget(client, namespaces, attachManager), log, workers }),
+    main,
+    ofSecrets,
+    secretOwnerController({ certificates: caches.certificates, secrets: store, log, workers }),
+  ];
+  return { controllers, stop: () => source.stop() };
+};

@@ -101,6 +101,7 @@ const beginTerm = ({ client, tenants, gateways: tenantGateways, identity, namesp
     log,
     workers,
   });
+  const gatewayPart = gatewayControllers({ client, caches: ofGateways, tenants: tenantCache, parts, watched, tenantGateways, settings: gatewaySettings, namespace, events, log, workers });
   const controllers = [
     pools.controller,
     tenantController({
@@ -117,7 +118,7 @@ const beginTerm = ({ client, tenants, gateways: tenantGateways, identity, namesp
       log,
       workers,
     }),
-    ...gatewayControllers({ client, caches: ofGateways, tenantGateways, settings: gatewaySettings, namespace, events, log, workers }),
+    ...gatewayPart.controllers,
   ];
   const watching = metrics ? [metrics.gateways.begin(ofGateways), ...controllers.map((controller) => metrics.controllers.watch(controller))] : [];
   const begun = duties.map((begin) => begin());
@@ -127,7 +128,7 @@ const beginTerm = ({ client, tenants, gateways: tenantGateways, identity, namesp
   return {
     end: async () => {
       for (const leave of watching) leave();
-      await Promise.all([...begun.map((duty) => duty.end()), ...controllers.map((controller) => controller.stop())]);
+      await Promise.all([...begun.map((duty) => duty.end()), ...controllers.map((controller) => controller.stop()), gatewayPart.stop()]);
       await Promise.all(informers.map((informer) => informer.stop()));
     },
   };

@@ -5,6 +5,7 @@ import type { KubeObject } from '../../api/meta/v1/types.ts';
 import type { ReplaceTarget } from '../controller/apply.ts';
 import { Informer } from '../controller/informer.ts';
 import { silentLog } from '../controller/log.ts';
+import { StatusError } from '../kube/status-error.ts';
 import { ManualClock } from '../controller/manual-clock.ts';
 import { FakeCollection } from '../tenant/fake-cluster.ts';
 import { attachManager } from './attach.ts';
@@ -13,6 +14,7 @@ import { gatewayController } from './controller.ts';
 import { exampleGateway, exampleModes, exampleNamespace, exampleRoute } from './example.ts';
 import type { Entry } from './issuance/ledger.ts';
 import { allInformers, madeInformer, namespaceInformer, routeInformer, tenantGatewayInformer, type GatewayCaches } from './observe.ts';
+import { SecretReader } from './secrets/reader.ts';
 import type { Certificate, Gateway, GatewayClass, Listener, ListenerSet, Route } from './types.ts';
 
 const kinds = ['tenantGateway', 'namespace', 'httpRoute', 'grpcRoute', 'tlsRoute', 'gatewayClass', 'gateway', 'listenerSet', 'issuer', 'certificate', 'account'] as const;
@@ -57,6 +59,7 @@ const started = async () => {
           ledger.push(...entries);
         },
       },
+      secrets: new SecretReader(() => Promise.reject(StatusError.notFound({ group: '', resource: 'secrets' }, 'any')), clock),
       updateRoute: async ({ route, parents }) => {
         extra.writes.push(`status ${route.metadata.name}`);
         const collection = { HTTPRoute: all.httpRoute, GRPCRoute: all.grpcRoute, TLSRoute: all.tlsRoute }[route.kind!]!;

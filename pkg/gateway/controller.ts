@@ -12,6 +12,8 @@ import { gatewayName } from '../tenant/names.ts';
 import { carryOut, type GatewayTargets } from './apply.ts';
 import { IssuanceDesk } from './issuance/desk.ts';
 import type { IssuanceLedger } from './issuance/ledger.ts';
+import type { SecretReader } from './secrets/reader.ts';
+import { secretNeeds } from './secrets/needs.ts';
 import { controllerName, hostLabel, ownersOf } from './names.ts';
 import { allInformers, gatewaysOf, observe, routesOf, type GatewayCaches } from './observe.ts';
 import { plan } from './plan.ts';
@@ -26,6 +28,8 @@ export interface GatewayControllerOptions {
   settings?: GatewaySettings;
   /** Of what was ordered at ACME servers. */
   ledger: IssuanceLedger;
+  /** Of those that gateways name. */
+  secrets: SecretReader;
   updateRoute: (update: RouteUpdate) => Promise<void>;
   events: Pick<EventRecorder, 'record'>;
   log: Log;
@@ -40,12 +44,13 @@ const lookAgainMs = 10_000;
 const askAgainMs = 600_000;
 
 /** Makes of each TenantGateway what it should be. Keys are `namespace/name` of TenantGateways. */
-export const gatewayController = ({ caches, targets, settings = defaultGatewaySettings, ledger, updateRoute, events, log, workers, clock = systemClock }: GatewayControllerOptions): Controller => {
+export const gatewayController = ({ caches, targets, settings = defaultGatewaySettings, ledger, secrets, updateRoute, events, log, workers, clock = systemClock }: GatewayControllerOptions): Controller => {
   const reconcile = async (key: string): Promise<void> => {
     const { namespace, name } = splitKey(key);
     const gateway = caches.tenantGateways.get(namespace, name);
     const observed = gateway && observe(caches, gateway, settings.issuers);
     const todo = observed && plan(observed);
+    const needs = gateway ? secretNeeds(gateway.spec, settings.issuers) : [];
     const rationed = gateway && todo && (await desk.ration(gateway, todo.actions));
     const carried = rationed && (await carryOut(targets, gateway, rationed.actions));
     // Also for a gateway that is gone: routes must not go on saying that they are attached.
@@ -56,11 +61,13 @@ export const gatewayController = ({ caches, targets, settings = defaultGatewaySe
     if (!carried) return desk.forget(key);
     const { refused, rejected, created } = carried;
     if (!created && !gateway.metadata.deletionTimestamp) {
-      const outlook = { plan: todo, refused, rejected: rejected.map(({ message }) => message), missing: observed.missing, live: observed.live, waiting: rationed.waiting };
+      const outlook = { plan: todo, refused, rejected: rejected.map(({ message }) => message), missing: observed.missing, live: observed.live, waiting: rationed.waiting, secrets: await secrets.see(namespace, needs) };
       const status = statusOf(gateway, outlook, clock.now());
       if (await applyStatus(targets.status, gateway, status)) await tell(gateway, status);
     }
     if (refused.length > 0) controller.queue.addAfter(key, lookAgainMs); // what is not ours is not watched
+    const believed = secrets.believedFor(namespace, needs);
+    if (believed !== undefined) controller.queue.addAfter(key, believed);
     if (rationed.waiting.length > 0) controller.queue.addAfter(key, Math.min(askAgainMs, ...rationed.waiting.map(({ until }) => until - clock.now())));
     if (rejected.length > 0) throw rejected[0]; // tried again later and later
   };

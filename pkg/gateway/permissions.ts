@@ -1,5 +1,6 @@
 import type { PolicyRule } from '../controller/permissions.ts';
 import { accountSecretName } from './account.ts';
+import { secretAccessPermissions } from './secrets/permissions.ts';
 
 const gatewayApi = ['gateway.networking.k8s.io'];
 const routes = ['httproutes', 'grpcroutes', 'tlsroutes'];
@@ -16,4 +17,5 @@ export const gatewayPermissions: readonly PolicyRule[] = [
   { apiGroups: [''], resources: ['namespaces'], verbs: ['list', 'watch', 'patch'] },
   // Objects name a TenantGateway as an owner that waits for them (admission plugin OwnerReferencesPermissionEnforcement).
   { apiGroups: ['gateway.cozystack.io'], resources: ['tenantgateways/finalizers'], verbs: ['update'] },
+  ...secretAccessPermissions,
 ];

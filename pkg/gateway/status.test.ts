@@ -24,7 +24,7 @@ const gatewayIn = (accepted: Condition['status'], programmed: Condition['status'
   };
 };
 const certificate = (status: Condition['status']): Certificate => ({ apiVersion: 'cert-manager.io/v1', kind: 'Certificate', metadata: { name: planned.certificates[0] }, status: { conditions: [condition('Ready', status)] } });
-const outlook = (change: Partial<Outlook> = {}): Outlook => ({ plan: planned, refused: [], rejected: [], missing: new Set(), waiting: [], live: { gateway: gatewayIn('True', 'True'), certificates: [certificate('True')], sets: [] }, ...change });
+const outlook = (change: Partial<Outlook> = {}): Outlook => ({ plan: planned, refused: [], rejected: [], missing: new Set(), waiting: [], secrets: [], live: { gateway: gatewayIn('True', 'True'), certificates: [certificate('True')], sets: [] }, ...change });
 
 describe('status of a gateway', () => {
   for (const { name, seen, reason, ready = 'False' } of [

@@ -2,9 +2,11 @@ import type { ListenerStatus, TenantGateway, TenantGatewayStatus } from '../../a
 import type { Condition } from '../../api/meta/v1/types.ts';
 import type { RestResource } from '../controller/apply.ts';
 import { naming, toConditions, type Verdict } from '../controller/conditions.ts';
+import { normalHost } from './hostnames.ts';
 import { issuerNameOf } from './issuer.ts';
 import type { Wait } from './issuance/budget.ts';
 import { waitingVerdict } from './issuance/explain.ts';
+import { existingSecretVerdict, missingSecretVerdict, servedCertificate, type SeenSecret } from './secrets/verdict.ts';
 import { listenerLimit } from './places.ts';
 import type { Plan } from './plan.ts';
 import { gatewayGroup, listenerSets, type Certificate, type Gateway, type Listener, type ListenerSet, type ListenerState } from './types.ts';
@@ -19,23 +21,25 @@ export interface Outlook {
   missing: ReadonlySet<RestResource>;
   /** Certificates that an issuer's limits do not allow yet. */
   waiting: readonly Wait[];
+  /** Those that the gateway names. */
+  secrets: readonly SeenSecret[];
   live: { gateway: Gateway | undefined; sets: readonly ListenerSet[]; certificates: readonly Certificate[] };
 }
 
 /** The status to write. What other controllers say is passed on here, and decides nothing. */
 export const statusOf = (gateway: TenantGateway, outlook: Outlook, now: number): TenantGatewayStatus => {
-  const listeners = listenerStatuses(outlook);
+  const listeners = listenerStatuses(outlook, now);
   return {
     observedGeneration: gateway.metadata.generation,
-    conditions: toConditions(verdicts(gateway, outlook, listeners), gateway.status?.conditions, gateway.metadata.generation, now),
+    conditions: toConditions(verdicts(gateway, outlook, listeners, now), gateway.status?.conditions, gateway.metadata.generation, now),
     listeners,
   };
 };
 
-const verdicts = (gateway: TenantGateway, outlook: Outlook, listeners: readonly ListenerStatus[]): Verdict[] => {
+const verdicts = (gateway: TenantGateway, outlook: Outlook, listeners: readonly ListenerStatus[], now: number): Verdict[] => {
   const accepted = acceptance(gateway, outlook);
   const programmed = passedOn('Programmed', outlook.live.gateway, 'GatewayNotProgrammed', `Gateway ${nameOf(gateway)} is not programmed: no data plane serves it yet`);
-  const certified = certification(gateway, outlook);
+  const certified = certification(gateway, outlook, now);
   const served = service(outlook);
   const unready = listeners.filter(({ ready }) => !ready).map(({ name }) => name);
   const listening: Verdict =
@@ -76,13 +80,23 @@ const passedOn = (type: string, gateway: Gateway | undefined, reason: string, ot
   return { type, status: 'False', reason, message: said?.status === 'False' && said.message ? `${otherwise} (${said.message})` : otherwise };
 };
 
-const certification = ({ spec }: TenantGateway, { plan, live, waiting }: Outlook): Verdict => {
+const certification = ({ metadata: { namespace = '' }, spec }: TenantGateway, { plan, live, waiting, secrets }: Outlook, now: number): Verdict => {
   const type = 'CertificatesReady';
+  const [served] = secrets;
+  if (spec.certMode === 'existingSecret' && served) return existingSecretVerdict(namespace, served, normalHost(spec.apex), zonesBelow(spec, live.gateway), now).verdict;
+  const missing = missingSecretVerdict(namespace, secrets);
+  if (missing) return missing;
   if (plan.certificates.length === 0) return { type, status: 'True', reason: 'NothingToIssue', message: 'No certificate has to be issued' };
   if (waiting.length > 0) return waitingVerdict(issuerNameOf(spec), waiting);
   const pending = plan.certificates.filter((name) => !isCertified(live.certificates, name));
   if (pending.length > 0) return { type, status: 'False', reason: 'CertificatesPending', message: `cert-manager has not issued: ${naming(pending)}` };
   return { type, status: 'True', reason: 'Issued', message: `${plan.certificates.length} certificates are issued` };
+};
+
+/** Apexes of tenants below whose wildcards are served too. */
+const zonesBelow = ({ apex }: TenantGateway['spec'], gateway: Gateway | undefined): string[] => {
+  const wildcards = (gateway?.spec?.listeners ?? []).flatMap(({ hostname = '' }) => (hostname.startsWith('*.') ? [hostname.slice(2)] : []));
+  return wildcards.filter((zone) => zone !== normalHost(apex));
 };
 
 /** Whether all that is asked for has its place. */
@@ -96,21 +110,21 @@ const service = ({ plan: { leftOut, unattached } }: Outlook): Verdict => {
   return { type, status: 'True', reason: 'AllPlaced', message: 'All that may be served has a listener' };
 };
 
-const listenerStatuses = (outlook: Outlook): ListenerStatus[] => {
+const listenerStatuses = (outlook: Outlook, now: number): ListenerStatus[] => {
   const { gateway, sets } = outlook.live;
   const holders: (Gateway | ListenerSet)[] = [...(gateway ? [gateway] : []), ...sets.toSorted((a, b) => (a.metadata.name! < b.metadata.name! ? -1 : 1))];
   return holders.flatMap((holder) => {
     const said = new Map(holder.status?.listeners?.map((listener) => [listener.name, listener]));
-    return (holder.spec?.listeners ?? []).map((listener) => listenerStatus(outlook, holder, listener, said.get(listener.name)));
+    return (holder.spec?.listeners ?? []).map((listener) => listenerStatus(outlook, holder, listener, said.get(listener.name), now));
   });
 };
 
-const listenerStatus = ({ plan, live, waiting }: Outlook, holder: Gateway | ListenerSet, { name, hostname, tls }: Listener, said: ListenerState | undefined): ListenerStatus => {
+const listenerStatus = (outlook: Outlook, holder: Gateway | ListenerSet, { name, hostname, tls }: Listener, said: ListenerState | undefined, now: number): ListenerStatus => {
   const certificateName = tls?.certificateRefs?.[0]?.name;
-  const certificate = certificateName !== undefined && plan.certificates.includes(certificateName) ? certificateStatus(live.certificates, certificateName) : undefined;
-  const isLimited = waiting.some(({ wanted }) => wanted.certificate === certificateName);
-  const uncertified = certificate && !certificate.ready ? (isLimited ? 'RateLimited' : 'CertificateNotReady') : undefined;
-  const reason = listenerFault(said?.conditions) ?? uncertified;
+  const certificate = certificateName === undefined ? undefined : certificateOf(outlook, certificateName, hostname ?? '', now);
+  // A name too little is for its clients to bear; the listener serves.
+  const isServed = !certificate || certificate.ready || certificate.reason === 'NamesNotCovered';
+  const reason = listenerFault(said?.conditions) ?? (isServed ? undefined : certificate.reason === 'RateLimited' ? 'RateLimited' : 'CertificateNotReady');
   return {
     name,
     ...(hostname && { hostname }),
@@ -121,6 +135,15 @@ const listenerStatus = ({ plan, live, waiting }: Outlook, holder: Gateway | List
     ...(certificate && { certificate }),
     ...(reason && { reason }),
   };
+};
+
+/** Of a certificate that is issued for the gateway, or that it was given; undefined of any other. */
+const certificateOf = ({ plan, live, waiting, secrets }: Outlook, name: string, hostname: string, now: number): ListenerStatus['certificate'] => {
+  const given = secrets.find(({ need }) => need.name === name && typeof need.key !== 'string');
+  if (given) return servedCertificate(given, hostname, now);
+  if (!plan.certificates.includes(name)) return undefined;
+  const isLimited = waiting.some(({ wanted }) => wanted.certificate === name) && !live.certificates.some(({ metadata }) => metadata.name === name);
+  return isLimited ? { ready: false, reason: 'RateLimited' } : certificateStatus(live.certificates, name);
 };
 
 const certificateStatus = (certificates: readonly Certificate[], name: string): NonNullable<ListenerStatus['certificate']> => {

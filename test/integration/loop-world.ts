@@ -12,6 +12,7 @@ import { crdDocuments, type CrdSet } from '../../hack/crds/crds.ts';
 import { eventPermissions, leasePermissions } from '../../pkg/controller/permissions.ts';
 import { silentLog } from '../../pkg/controller/log.ts';
 import { issuancePermissions } from '../../pkg/gateway/issuance/permissions.ts';
+import { gatewaySecretPermissions, secretsRole } from '../../pkg/gateway/secrets/permissions.ts';
 import { gatewayPermissions } from '../../pkg/gateway/permissions.ts';
 import { KubeClient } from '../../pkg/kube/client.ts';
 import { loadRestConfig } from '../../pkg/kube/config.ts';
@@ -145,6 +146,7 @@ export class LoopWorld {
     ];
     const rbac = 'rbac.authorization.k8s.io';
     await this.post(`/apis/${rbac}/v1/clusterroles`, { metadata: { name: 'loop' }, rules });
+    await this.post(`/apis/${rbac}/v1/clusterroles`, { metadata: { name: secretsRole }, rules: gatewaySecretPermissions });
     await this.post(`/apis/${rbac}/v1/clusterrolebindings`, {
       metadata: { name: 'loop' },
       roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: 'loop' },
