@@ -11,6 +11,7 @@ import { Deadlines } from '../endpoints/deadlines.ts';
 import { requestInfoOf, type RequestInfo } from '../endpoints/request-info.ts';
 import { sendStatus, statusOfError } from '../endpoints/respond.ts';
 import { StatusError } from '../kube/status-error.ts';
+import type { RefusalLog } from '../server/refusal-log.ts';
 import type { ProxyAudit, Trail } from './audit.ts';
 import type { Backend } from './backend.ts';
 import { cutOff, type ClientRequest, type ClientResponse } from './exchange.ts';
@@ -34,6 +35,7 @@ export interface HandlerOptions {
   /** Milliseconds until an answer has to begin. */
   timeoutMs: number;
   log: Log;
+  refusals: RefusalLog;
 }
 
 type Handler = (request: ClientRequest, response: ClientResponse) => void;
@@ -117,11 +119,13 @@ const recordFailure = (trail: Trail | undefined, { status, code }: StatusError):
   trail.responseBody?.add(Buffer.from(JSON.stringify(status)));
 };
 
-const answerError = ({ metrics, log }: HandlerOptions, request: ClientRequest, response: ClientResponse, error: unknown): void => {
+const answerError = ({ metrics, log, refusals }: HandlerOptions, request: ClientRequest, response: ClientResponse, error: unknown): void => {
   const refused = error instanceof RefusedError;
   if (refused) {
     metrics.refused(error.refusal);
-    log.debug({ reason: error.refusal, why: error.message, peer: request.socket.remoteAddress, auditId: auditIdOf(request) }, 'a request was refused');
+    const what = { reason: error.message, peer: request.socket.remoteAddress, auditId: auditIdOf(request) };
+    log.debug({ ...what, why: error.refusal }, 'a request was refused');
+    refusals.note(error.refusal, what);
   } else if (!(error instanceof StatusError) || error.code >= 500) {
     log.error({ err: error, cause: (error as Error).cause, method: request.method, path: request.url?.split('?', 1)[0] }, 'a request failed');
   }

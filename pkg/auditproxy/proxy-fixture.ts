@@ -8,6 +8,7 @@ import type { Sink } from '../audit/sink.ts';
 import { makeAuthority, makeCertificate, makeClient, serverAuth, type Fixture } from '../authentication/certificate-fixtures.ts';
 import type { ConfigMapSource } from '../authentication/delegation-config.ts';
 import { Listener } from '../server/listener.ts';
+import { RefusalLog } from '../server/refusal-log.ts';
 import { ProxyAudit } from './audit.ts';
 import { Backend } from './backend.ts';
 import { defaultPolicy } from './default-policy.ts';
@@ -92,7 +93,8 @@ export class ProxyFixture {
     await trust.start();
     const backendTrust = { current: undefined, start: () => Promise.resolve(), stop: () => Promise.resolve(), fault: () => undefined };
     const backend = new Backend({ url: new URL(`https://127.0.0.1:${this.backendPort}`), serverName: '', insecureSkipVerify: true, trust: backendTrust });
-    const log = (fields: object, text: string): void => void this.logged.push(`${text} ${JSON.stringify(fields)}`);
+    const write = (fields: object, text: string): void => void this.logged.push(`${text} ${JSON.stringify(fields)}`);
+    const log = { debug: write, info: write, warn: write, error: write };
     const handler = proxyHandler({
       trust,
       token: this.token,
@@ -108,7 +110,8 @@ export class ProxyFixture {
       metrics: this.metrics,
       stopping: this.ending.signal,
       timeoutMs: this.timeoutMs,
-      log: { debug: log, info: log, warn: log, error: log },
+      log,
+      refusals: new RefusalLog(log),
     });
     const listener = new Listener({ http1: handler as never, http2: handler as never }, { cert: serving.certPem, key: serving.keyPem }, { isFrontProxy: (peer) => trust.isFrontProxy(peer) });
     this.port = await listener.listen('127.0.0.1', 0);

@@ -11,6 +11,7 @@ import { KubeClient } from '../kube/client.ts';
 import { healthHandler, type HealthCheck } from '../server/health.ts';
 import { inTurn, type Serve } from '../server/in-turn.ts';
 import { Listener, type Handlers } from '../server/listener.ts';
+import { RefusalLog } from '../server/refusal-log.ts';
 import { version } from '../server/version.ts';
 import { ProxyAudit } from './audit.ts';
 import { Backend } from './backend.ts';
@@ -49,6 +50,7 @@ class AuditProxy {
   readonly metrics = new ProxyMetrics();
   readonly #config: ProxyConfig;
   readonly #log: Log;
+  readonly #refusals: RefusalLog;
   readonly #client: KubeClient;
   readonly #trust: FrontTrust;
   readonly #token: TokenFile;
@@ -66,6 +68,7 @@ class AuditProxy {
     const { backend, audit } = config;
     this.#config = config;
     this.#log = log;
+    this.#refusals = new RefusalLog(log);
     this.#client = new KubeClient(config.host, `audit-proxy/${version}`);
     this.#trust = new FrontTrust(configMapSource(this.#client), (fault) => log.warn({ fault }, 'reading whom to trust as the front failed'));
     this.#token = new TokenFile(backend.tokenFile);
@@ -85,7 +88,10 @@ class AuditProxy {
     this.#serving = servingOf(this.#config.server, this.#client, this.#log, (certificate) => this.#listener?.useCertificate(certificate));
     const listener = new Listener(this.#handlers(), await this.#serving.start(), {
       isFrontProxy: (peer) => this.#trust.isFrontProxy(peer),
-      onEnding: (why) => this.metrics.connectionEnded(why),
+      onEnding: (why) => {
+        this.metrics.connectionEnded(why);
+        if (why !== 'idle') this.#refusals.note(why, {});
+      },
     });
     this.#trust.onChange = () => listener.reconsider();
     this.#listener = listener;
@@ -139,6 +145,7 @@ class AuditProxy {
       stopping: this.#ending.signal,
       timeoutMs: backend.responseTimeoutMs,
       log: this.#log,
+      refusals: this.#refusals,
     });
     const health = inTurn(
       [withRequestInfo(), healthHandler([{ name: 'ping', check: () => undefined }], this.#readyChecks())],

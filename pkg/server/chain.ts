@@ -20,11 +20,13 @@ import { sendStatus, statusOfError } from '../endpoints/respond.ts';
 import { StatusError } from '../kube/status-error.ts';
 import type { ServerMetrics } from './metrics.ts';
 import type { ServerConfig } from './options.ts';
+import type { RefusalLog } from './refusal-log.ts';
 
 export interface ChainOptions {
   config: Pick<ServerConfig, 'requestTimeoutMs'>;
   queues: Readonly<Record<RequestKind, FairQueue>>;
   log: Log;
+  refusals: RefusalLog;
   authentication: Pick<DelegatedAuthentication, 'authenticator' | 'identityHeaders'>;
   authorizer: Authorizer;
   metrics: ServerMetrics;
@@ -33,7 +35,7 @@ export interface ChainOptions {
 }
 
 /** The only place that decides order: top to bottom, as a request meets them. Without a policy nothing of the audit is there. */
-export const chain = ({ config, queues, log, authentication, authorizer, metrics, auditing }: ChainOptions): (RequestHandler | ErrorRequestHandler)[] => {
+export const chain = ({ config, queues, log, refusals, authentication, authorizer, metrics, auditing }: ChainOptions): (RequestHandler | ErrorRequestHandler)[] => {
   const measured = (name: string, filter: RequestHandler): RequestHandler => (auditing ? timed(auditing.clock, name, filter) : filter);
   return [
     withPanicRecovery(log),
@@ -43,7 +45,7 @@ export const chain = ({ config, queues, log, authentication, authorizer, metrics
     metrics.observe(),
     withRequestTimeout({ timeoutMs: config.requestTimeoutMs, deadlines: new Deadlines(), onExpired: (info) => metrics.terminated(info, 504) }),
     withCacheControl(),
-    measured('authentication', withAuthentication({ ...authentication, log: (error) => log.debug({ err: error }, 'a request could not be authenticated') })),
+    measured('authentication', withAuthentication({ ...authentication, log: (error, { socket }) => refusals.note('not authenticated', { err: error, peer: socket.remoteAddress }) })),
     ...(auditing ? [withFailedAuthenticationAudit(auditing), withAudit(auditing)] : []),
     measured('impersonation', withImpersonation(authorizer)),
     withMaxInFlight({ queues, onDropped: (kind, info) => metrics.dropped(kind, info) }),
@@ -51,13 +53,17 @@ export const chain = ({ config, queues, log, authentication, authorizer, metrics
   ];
 };
 
+/** Refusals that may be more than a client's mistake. */
+const told = new Set([400, 403, 413, 429]);
+
 /** The one renderer of errors: a Status for the client, and for what is not the client's fault a line in the log. */
-export const errorHandler = (log: Log): ErrorRequestHandler => (error: unknown, request, response, _next) => {
+export const errorHandler = (log: Log, refusals: RefusalLog): ErrorRequestHandler => (error: unknown, request, response, _next) => {
   const { requestInfo, user, auditId, audit } = contextOf(response);
   const foreseen = error instanceof StatusError;
   const what = { err: error, method: request.method, path: requestInfo?.path, user: user?.username, auditId };
   if (!foreseen || error.code >= 500) log.error({ ...what, cause: (error as Error | undefined)?.cause }, 'a request failed');
   else log.debug(what, 'a request was refused');
+  if (foreseen && told.has(error.code)) refusals.note(String(error.code), what, 'info');
   const abandoned = !foreseen && isGone(response);
   if (!foreseen && !abandoned) audit?.panic();
   if (response.headersSent) response.destroy();

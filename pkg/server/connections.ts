@@ -5,7 +5,7 @@ import { Throttle } from '../audit/throttle.ts';
 import { maxPeerConnections, strictLimits, wideLimits, type ConnectionTimes, type PeerLimits } from './connection-limits.ts';
 
 /** Why a connection was ended by us, or a request on it refused. */
-export type Ending = 'slow handshake' | 'crowded' | 'slow headers' | 'idle' | 'control frames' | 'resets' | 'unread answers' | 'malformed' | 'headers too large' | 'protocol error';
+export type Ending = 'slow handshake' | 'failed handshake' | 'crowded' | 'slow headers' | 'idle' | 'control frames' | 'resets' | 'unread answers' | 'malformed' | 'headers too large' | 'protocol error';
 
 /** Who is at the other end: the front proxy, another proxy that is trusted by its user's name, or anybody. */
 export type PeerKind = 'front' | 'proxy' | 'peer';

@@ -137,14 +137,32 @@ describe('Listener', () => {
     for (const { sent, status, why } of [
       { sent: `GET / HTTP/1.1\r\nHost: localhost\r\nx: ${'y'.repeat(300_000)}\r\n\r\n`, status: 431, why: 'headers too large' },
       { sent: 'GET / HTTP/1.1\r\nHost: localhost\r\nx y: z\r\n\r\n', status: 400, why: 'malformed' },
+      { sent: 'GET / HTTP/1.1\r\n\r\n', status: 400, why: 'malformed' },
     ] as const) {
       const socket = await http1();
       socket.write(sent);
-      assert.match(String((await once(socket, 'data'))[0]), new RegExp(`^HTTP/1.1 ${status} .*Connection: close`, 's'));
+      assert.match(String((await once(socket, 'data'))[0]), new RegExp(`^HTTP/1.1 ${status} .*Connection: close`, 'si'));
       await once(socket, 'close');
       assert.ok(endings.includes(why), endings.join());
     }
     assert.equal(served, 0);
+  });
+
+  it('counts CONNECT, and handshakes that fail but for who hangs up', async () => {
+    const socket = await http1();
+    socket.write('CONNECT localhost:443 HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    await once(socket.resume(), 'close');
+    assert.deepEqual(endings.splice(0), ['malformed']);
+    const probe = kept(net.connect(port, '127.0.0.1'));
+    probe.on('error', () => undefined);
+    await once(probe, 'connect');
+    probe.resetAndDestroy();
+    const plain = kept(net.connect(port, '127.0.0.1'));
+    plain.on('error', () => undefined);
+    plain.write('GET / HTTP/1.1\r\n\r\n');
+    await once(plain.resume(), 'close');
+    await eventually('one is counted', () => endings.length > 0);
+    assert.deepEqual(endings, ['failed handshake']);
   });
 
   // Each would cost a server without bounds its processor or its memory; each ends the session, or costs next to nothing.

@@ -80,7 +80,9 @@ export class Listener {
       this.#connections.shake(socket);
     });
     this.#server.on('secureConnection', (socket) => this.#serve(socket));
-    this.#server.on('tlsClientError', () => undefined); // a peer that does not trust us, or is no TLS peer
+    this.#server.on('tlsClientError', ({ code }: NodeJS.ErrnoException) => {
+      if (code !== 'ECONNRESET') this.#onEnding('failed handshake'); // a peer that does not trust us, or is no TLS peer; who only hangs up is a probe
+    });
   }
 
   /** Serves new connections with another certificate. */
@@ -145,14 +147,19 @@ export class Listener {
 
   /** @param http1HeaderBytes of one request over HTTP/1.1, where a peer's limits are those that it began with */
   #protocolsFor(kind: 'front' | 'peer', http1HeaderBytes: number): Protocols {
-    const first = http.createServer({ maxHeaderSize: http1HeaderBytes, keepAliveTimeout: 0, requestTimeout: 0, headersTimeout: 0 });
+    const first = http.createServer({ maxHeaderSize: http1HeaderBytes, keepAliveTimeout: 0, requestTimeout: 0, headersTimeout: 0, requireHostHeader: false });
     first.maxHeadersCount = 0; // what is beyond a count would be dropped in silence, and who a request is made for with it
     first.on('request', (request: IncomingMessage, response: ServerResponse) => {
-      if (request.httpVersionMajor !== 1) return this.#refuseVersion(response);
+      if (request.httpVersionMajor !== 1) return this.#refuseRequest(response, '505 HTTP Version Not Supported'); // the parser takes any, and much behind goes by it
+      if (request.headers.host === undefined && request.httpVersionMinor > 0) return this.#refuseRequest(response, '400 Bad Request'); // RFC 9112 3.2
       this.#count(request.socket, response);
       this.#handlers.http1(request as never, response as never);
     });
     first.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => this.#upgrade(request, socket, head));
+    first.on('connect', (_request, socket) => {
+      this.#onEnding('malformed'); // nobody is connected to others here
+      socket.destroy();
+    });
     first.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => this.#refuse(error, socket));
 
     const second = http2.createServer({
@@ -181,6 +188,7 @@ export class Listener {
     connection.streams.add(stream as ServerHttp2Stream);
     stream.once('close', () => {
       connection.streams.delete(stream as ServerHttp2Stream);
+      if (stream.rstCode === http2.constants.NGHTTP2_PROTOCOL_ERROR) this.#onEnding('malformed');
       const reset = stream.aborted || stream.rstCode !== http2.constants.NGHTTP2_NO_ERROR;
       if (reset && !connection.mayReset()) this.#connections.end(connection, 'resets');
     });
@@ -236,10 +244,10 @@ export class Listener {
     this.#handlers.http1(request as never, response as never);
   }
 
-  /** The parser takes any version, and much behind goes by it. */
-  #refuseVersion(response: ServerResponse): void {
+  /** What the parser takes, and would be refused by nobody behind. */
+  #refuseRequest(response: ServerResponse, status: string): void {
     this.#onEnding('malformed');
-    response.writeHead(505, { connection: 'close', 'content-type': 'text/plain; charset=utf-8' }).end('505 HTTP Version Not Supported');
+    response.writeHead(Number.parseInt(status, 10), { connection: 'close', 'content-type': 'text/plain; charset=utf-8' }).end(status);
   }
 
   /** What is no HTTP, or too much of it. */

@@ -38,6 +38,7 @@ import { inTurn, type Serve } from './in-turn.ts';
 import { Listener, type ServingCertificate } from './listener.ts';
 import { ServerMetrics } from './metrics.ts';
 import type { ServerConfig } from './options.ts';
+import { RefusalLog } from './refusal-log.ts';
 import { ServingSecret } from './serving-secret.ts';
 import { version } from './version.ts';
 
@@ -60,6 +61,7 @@ export class ApiServer {
   readonly servingSecret: ServingSecret | undefined;
   readonly #config: ServerConfig;
   readonly #log: Log;
+  readonly #refusals: RefusalLog;
   readonly #stores: ReadonlyMap<string, Store>;
   readonly #authentication: DelegatedAuthentication;
   readonly #namespaces: NamespaceLifecycle;
@@ -75,6 +77,7 @@ export class ApiServer {
     const onError = (error: unknown): void => log.warn({ err: error }, 'watching the kube-apiserver failed; it is tried again');
     this.#config = config;
     this.#log = log;
+    this.#refusals = new RefusalLog(log);
     this.client = new KubeClient(config.host, `tenant-apiserver/${version}`);
     this.#stores = new Map(strategies.map((strategy) => [strategy.definition.plural, this.#storeOf(strategy, onError)]));
     this.metrics = new ServerMetrics([...this.#stores.values()]);
@@ -122,7 +125,7 @@ export class ApiServer {
       ...(trustedProxyUsers.length > 0 && { isTrustedProxy: async (rawHeaders) => isOneOf(trustedProxyUsers, await tokenUser(rawHeaders)) }),
       onEnding: (why) => {
         this.metrics.connectionEnded(why);
-        this.#log.debug({ why }, 'a connection was ended');
+        if (why !== 'idle') this.#refusals.note(why, {});
       },
     });
     this.#listener = listener;
@@ -190,11 +193,11 @@ export class ApiServer {
     const queues = { readOnly: queue(this.#config.maxInFlight), mutating: queue(this.#config.maxMutatingInFlight) };
     this.metrics.observeQueues(queues);
     const handlers = [
-      ...chain({ config: this.#config, queues, log: this.#log, authentication: this.#authentication, authorizer, metrics: this.metrics, auditing: this.#audit?.auditing }),
+      ...chain({ config: this.#config, queues, log: this.#log, refusals: this.#refusals, authentication: this.#authentication, authorizer, metrics: this.metrics, auditing: this.#audit?.auditing }),
       resourceHandler((group, groupVersion, resource) => scopes.get(`${group}/${groupVersion}/${resource}`)),
       healthHandler([{ name: 'ping', check: () => undefined }], this.#readyChecks()),
     ];
-    const onError = errorHandler(this.#log);
+    const onError = errorHandler(this.#log, this.#refusals);
     const fail = (error: unknown, request: Request, response: Response): void => void onError(error, request, response, () => undefined);
     // what objects and probes do not need is loaded behind them
     let documents: Promise<Apps> | undefined;

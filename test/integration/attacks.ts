@@ -24,7 +24,7 @@ export interface Attack {
   expected: number | 'reset';
   /** The user whom the refusal must name: who it really is. */
   user?: string;
-  /** The connection is refused before it is a request: it is counted as one that was ended, or by nobody. */
+  /** It is refused before it is a request: counted among connections that were ended, or by nobody where nghttp2 resets a stream that it tells nobody of. */
   noRequest?: 'ended' | 'uncounted';
   send: (address: Address, keyPair: KeyPair | undefined, auditId: string) => Promise<Outcome>;
 }
@@ -137,8 +137,8 @@ const targets: Attack[] = [
   target('a Host that is another', 'GET /metrics HTTP/1.1', 403, ['Host: elsewhere.example']),
   target('TRACE', 'TRACE /metrics HTTP/1.1', 403),
   target('a method of another protocol', 'PROPFIND /metrics HTTP/1.1', 403),
-  { ...target('CONNECT', 'CONNECT localhost:443 HTTP/1.1', 'reset'), noRequest: 'uncounted' },
-  { ...target('no Host', 'GET /metrics HTTP/1.1', 400, []), noRequest: 'uncounted' },
+  { ...target('CONNECT', 'CONNECT localhost:443 HTTP/1.1', 'reset'), noRequest: 'ended' },
+  { ...target('no Host', 'GET /metrics HTTP/1.1', 400, []), noRequest: 'ended' },
   target('an upgrade to HTTP/2', 'GET /metrics HTTP/1.1', 403, [host, 'Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c', 'HTTP2-Settings: AAMAAABkAAQAAP__']),
   target('a hop-by-hop header that names an identity header', 'GET /metrics HTTP/1.1', 403, [host, 'Connection: close, X-Remote-User', 'X-Remote-User: kubernetes-admin']),
 ];
@@ -169,7 +169,7 @@ const http2: Attack[] = [
   fields('Connection', [...metrics, ['connection', 'x-remote-user']], 'reset'),
   fields('Transfer-Encoding', [...pseudo(list, 'POST'), ['transfer-encoding', 'chunked']], 'reset', '0\r\n\r\n'),
   fields('an Upgrade', [...metrics, ['upgrade', 'websocket']], 'reset'),
-  fields('a length that is not the body\'s', [...pseudo(list, 'POST'), ['content-length', '2']], 'reset', 'abcd', 'uncounted'),
+  fields('a length that is not the body\'s', [...pseudo(list, 'POST'), ['content-length', '2']], 'reset', 'abcd', 'ended'),
   fields('two lengths', [...pseudo(list, 'POST'), ['content-length', '4'], ['content-length', '5']], 'reset', 'abcd'),
   fields('an absolute :path', pseudo('https://localhost/healthz/../metrics'), 'reset'),
   fields('a :path whose slashes are escaped', pseudo(list.replaceAll('/', '%2f')), 'reset'),

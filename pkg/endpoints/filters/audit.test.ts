@@ -8,6 +8,7 @@ import type { Sink } from '../../audit/sink.ts';
 import { silentLog } from '../../controller/log.ts';
 import { StatusError } from '../../kube/status-error.ts';
 import { errorHandler } from '../../server/chain.ts';
+import { RefusalLog } from '../../server/refusal-log.ts';
 import { contextOf } from '../context.ts';
 import { sendValue } from '../respond.ts';
 import { withAudit, withFailedAuthenticationAudit, withReceivedTime } from './audit.ts';
@@ -54,7 +55,7 @@ for (const protocol of ['HTTP/1.1', 'HTTP/2'] satisfies Protocol[]) {
     const metrics = countedMetrics();
     const start = async (handler: RequestHandler, sink: Sink, { user = ada, rule = { level: 'Metadata' } }: { user?: RequestHandler; rule?: PolicyRule } = {}): Promise<Connection> => {
       const auditing = { evaluate: policyEvaluator({ rules: [rule] }), sink, metrics: metrics.metrics, clock: () => Date.now() };
-      served = await serve(withReceivedTime(auditing.clock), withRequestInfo(), withAuditId(() => 'id'), user, withFailedAuthenticationAudit(auditing) as never, withAudit(auditing), handler, errorHandler(silentLog) as never);
+      served = await serve(withReceivedTime(auditing.clock), withRequestInfo(), withAuditId(() => 'id'), user, withFailedAuthenticationAudit(auditing) as never, withAudit(auditing), handler, errorHandler(silentLog, new RefusalLog(silentLog)) as never);
       return served.connect(protocol);
     };
     afterEach(() => served?.close());

@@ -11,7 +11,7 @@ export interface AuthenticationFilterOptions {
   /** Headers besides the well-known ones that carry identities now. */
   identityHeaders?: () => HeaderSelection;
   /** Why a request was refused. */
-  log?: (error: unknown) => void;
+  log?: (error: unknown, request: Request) => void;
 }
 
 const wellKnown: HeaderSelection = {
@@ -39,7 +39,7 @@ export const withAuthentication = ({ authenticator, identityHeaders = () => none
       if (user) context.user = user;
       else refusal = StatusError.unauthorized();
     } catch (error) {
-      log?.(error);
+      log?.(error, req);
       refusal = isOutage(error) ? StatusError.unavailable('the kube-apiserver could not be asked whose credentials these are; try again', error) : StatusError.unauthorized();
     }
     hideIdentity(req, identityHeaders());
