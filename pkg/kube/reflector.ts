@@ -88,7 +88,7 @@ export class Reflector<T extends KubeObject = KubeObject> {
         headers: metadataOnly ? { accept: metadataAccept('PartialObjectMetadataList') } : undefined,
         signal: this.#stop.signal,
       });
-      // list items carry no type of their own
+      // List items carry no type of their own, and a list of metadata with none in it has null.
       const type = { apiVersion: page.apiVersion, kind: page.kind.replace(/List$/, '') };
       for (const item of page.items ?? []) items.push(item.kind ? item : { ...type, ...item });
       token = page.metadata.continue || undefined;
