@@ -16,7 +16,7 @@ import type { SecretReader } from './secrets/reader.ts';
 import { secretNeeds } from './secrets/needs.ts';
 import { controllerName, hostLabel, ownersOf } from './names.ts';
 import { allInformers, gatewaysOf, observe, routesOf, type GatewayCaches } from './observe.ts';
-import { plan } from './plan.ts';
+import { nothing, plan } from './plan.ts';
 import { routeUpdates, type RouteUpdate } from './route-status.ts';
 import { defaultGatewaySettings, type GatewaySettings } from './settings.ts';
 import { statusOf } from './status.ts';
@@ -54,7 +54,7 @@ export const gatewayController = ({ caches, targets, settings = defaultGatewaySe
     const rationed = gateway && todo && (await desk.ration(gateway, todo.actions));
     const carried = rationed && (await carryOut(targets, gateway, rationed.actions));
     // Also for a gateway that is gone: routes must not go on saying that they are attached.
-    for (const update of routeUpdates(key, routesOf(caches, key), todo?.attachments ?? [], clock.now())) {
+    for (const update of routeUpdates(key, routesOf(caches, key), todo ?? nothing, clock.now())) {
       await updateRoute(update);
       if (update.news) await record(update.route, update.news);
     }

@@ -1,7 +1,8 @@
 import type { TenantGateway } from '../../api/gateway/v1alpha1/tenantgateway.ts';
 import type { Verdict } from '../controller/conditions.ts';
+import { outside } from './attached.ts';
 import { isWildcardMode } from './ground.ts';
-import { isWildcard } from './hostnames.ts';
+import { isUnder, isWildcard, normalHost } from './hostnames.ts';
 
 const type = 'HostCovered';
 
@@ -12,6 +13,8 @@ const type = 'HostCovered';
 export const coverageOf = (host: string, which: string, gateway: TenantGateway | undefined): Verdict => {
   const no = (reason: string, message: string): Verdict => ({ type, status: 'False', reason, message });
   if (!gateway || gateway.metadata.deletionTimestamp) return no('GatewayMissing', `TenantGateway ${which} does not exist, or is being deleted: nothing serves the routes of this tenant`);
+  const apex = normalHost(gateway.spec.apex);
+  if (!isUnder(host, apex)) return no('OutsideApex', outside(host, apex));
   if (!isWildcardMode(gateway.spec)) return { type, status: 'True', reason: 'CertificatePerHost', message: `TenantGateway ${which} orders a certificate for each host that a route names` };
   const { status } = gateway;
   const listener = status?.listeners?.find(({ hostname }) => hostname === `*.${host}`);
@@ -29,6 +32,7 @@ export const coverageOf = (host: string, which: string, gateway: TenantGateway |
 /** What of a gateway coverageOf goes by. */
 export const coverageMatter = ({ metadata, spec, status }: TenantGateway): unknown => [
   metadata.deletionTimestamp,
+  spec.apex,
   spec.certMode,
   status?.listeners?.flatMap(({ hostname, certificateName, certificate }) => (hostname && isWildcard(hostname) ? [[hostname, certificateName, certificate?.ready, certificate?.reason]] : [])),
   status?.conditions?.some(({ reason }) => reason === 'ListenerLimitReached'),

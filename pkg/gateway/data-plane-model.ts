@@ -1,12 +1,14 @@
 import { above, isUnder, isWildcard } from './hostnames.ts';
 import type { KubeObject } from '../../api/meta/v1/types.ts';
 import type { Observed } from './plan.ts';
-import type { Gateway, Listener, ListenerSet, Route } from './types.ts';
+import type { Gateway, Listener, ListenerSet, Route, RouteMatch } from './types.ts';
 
 /** A data plane by the rules of Gateway API, for tests: it knows the objects that a plan makes, and nothing of how they came about. */
 export interface DataPlane {
   /** The routes that answer requests for a host on a port; on 443, to clients that look at the certificate. */
   answering(host: string, port: number): Route[];
+  /** The one that answers a GET of a path. */
+  answers(host: string, port: number, path: string): Route | undefined;
 }
 
 interface Selector {
@@ -17,7 +19,7 @@ interface Selector {
 const carries: Record<string, string> = { HTTPRoute: 'HTTP HTTPS', GRPCRoute: 'HTTP HTTPS', TLSRoute: 'TLS' };
 
 /** `given` are the names in certificates that nobody issues here, by Secret. */
-export const dataPlane = ({ gateway, sets, certificates, redirect }: Observed['live'], routes: readonly Route[], namespaces: readonly KubeObject[], given: Record<string, string[]> = {}): DataPlane => {
+export const dataPlane = ({ gateway, sets, certificates, redirects }: Observed['live'], routes: readonly Route[], namespaces: readonly KubeObject[], given: Record<string, string[]> = {}): DataPlane => {
   const labelsOf = new Map(namespaces.map(({ metadata }) => [metadata.name, metadata.labels ?? {}]));
   const sans = new Map([...Object.entries(given), ...certificates.map(({ spec }) => [spec!.secretName, spec!.dnsNames ?? []] as const)]);
   // Sets only attach to a Gateway that lets them.
@@ -38,18 +40,32 @@ export const dataPlane = ({ gateway, sets, certificates, redirect }: Observed['l
     const names = sans.get(tls.certificateRefs![0]!.name) ?? [];
     return names.includes(host) || names.includes(`*.${above(host)}`);
   };
+  const answering: DataPlane['answering'] = (host, port) => {
+    const meets = listeners.filter(({ listener }) => listener.port === port && (!listener.hostname || matches(listener.hostname, host)));
+    const closest = meets.toSorted((a, b) => weight(b.listener.hostname, host) - weight(a.listener.hostname, host))[0];
+    if (!closest || !isCovered(host, closest.listener)) return [];
+    const attached = [...routes, ...redirects].filter((route) => attaches(route, closest.holder, closest.listener) && hostnamesOf(route).some((hostname) => matches(hostname, host)));
+    const weightOf = (route: Route): number => Math.max(...hostnamesOf(route).filter((hostname) => matches(hostname, host)).map((hostname) => weight(hostname, host)));
+    const heaviest = Math.max(...attached.map(weightOf));
+    return attached.filter((route) => weightOf(route) === heaviest);
+  };
   return {
-    answering: (host, port) => {
-      const meets = listeners.filter(({ listener }) => listener.port === port && (!listener.hostname || matches(listener.hostname, host)));
-      const closest = meets.toSorted((a, b) => weight(b.listener.hostname, host) - weight(a.listener.hostname, host))[0];
-      if (!closest || !isCovered(host, closest.listener)) return [];
-      const attached = [...routes, ...(redirect ? [redirect] : [])].filter((route) => attaches(route, closest.holder, closest.listener) && hostnamesOf(route).some((hostname) => matches(hostname, host)));
-      const weightOf = (route: Route): number => Math.max(...hostnamesOf(route).filter((hostname) => matches(hostname, host)).map((hostname) => weight(hostname, host)));
-      const heaviest = Math.max(...attached.map(weightOf));
-      return attached.filter((route) => weightOf(route) === heaviest);
+    answering,
+    answers: (host, port, path) => {
+      const ranked = answering(host, port).flatMap((route) => matchesOf(route).flatMap((match) => (fits(match, host, path) ? [{ route, rank: rankOf(match) }] : [])));
+      return ranked.toSorted((a, b) => compareRanks(b.rank, a.rank) || compare(createdAt(a.route), createdAt(b.route)) || compare(a.route.metadata.name!, b.route.metadata.name!))[0]?.route;
     },
   };
 };
+
+const matchesOf = ({ spec }: Route): RouteMatch[] => (spec?.rules ?? [{}]).flatMap(({ matches: found }) => (found?.length ? found : [{}]));
+const fits = ({ path: { type = 'PathPrefix', value = '/' } = {}, headers = [], method = 'GET' }: RouteMatch, host: string, path: string): boolean =>
+  method === 'GET' && (type === 'Exact' ? path === value : path === value || path.startsWith(value.replace(/\/?$/, '/'))) && headers.every(({ name, value: wanted }) => (name.toLowerCase() === 'host' ? wanted === host : false));
+/** Exact before prefix, the longer prefix first, then a method, then more headers. */
+const rankOf = ({ path: { type = 'PathPrefix', value = '/' } = {}, headers = [], method }: RouteMatch): number[] => [Number(type === 'Exact'), value.length, Number(method !== undefined), headers.length];
+const compareRanks = (a: readonly number[], b: readonly number[]): number => a.map((rank, index) => rank - b[index]!).find((difference) => difference !== 0) ?? 0;
+const createdAt = ({ metadata }: Route): string => metadata.creationTimestamp ?? '9';
+const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
 
 /** '*' stands for any. */
 const hostnamesOf = ({ spec }: Route): string[] => (spec?.hostnames?.length ? spec.hostnames : ['*']);

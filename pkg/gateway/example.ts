@@ -53,7 +53,7 @@ export const exampleSolver = (host: string): Route => {
   return { ...route, spec: { ...route.spec, rules: [{ matches: [{ path: { value: '/.well-known/acme-challenge/token' } }] }] } };
 };
 
-export const nothingLive: Observed['live'] = { gateway: undefined, issuer: undefined, redirect: undefined, certificates: [], sets: [], account: undefined };
+export const nothingLive: Observed['live'] = { gateway: undefined, issuer: undefined, redirects: [], certificates: [], sets: [], account: undefined };
 
 export const observedOf = (routes: Route[] = [], gateway = exampleGateway(), change: Partial<Observed> = {}): Observed => ({
   gateway,
@@ -73,6 +73,5 @@ export const applied = <T extends KubeObject>({ actions }: Plan, what: string): 
 export const liveAfter = (plan: Plan): Observed['live'] => {
   const [gateway] = applied<Gateway>(plan, 'gateway');
   const [issuer] = applied(plan, 'issuer');
-  const [redirect] = applied<Route>(plan, 'redirect');
-  return { gateway, issuer, redirect, certificates: applied<Certificate>(plan, 'certificate'), sets: applied<ListenerSet>(plan, 'listenerSet'), account: undefined };
+  return { gateway, issuer, redirects: applied<Route>(plan, 'redirect'), certificates: applied<Certificate>(plan, 'certificate'), sets: applied<ListenerSet>(plan, 'listenerSet'), account: undefined };
 };

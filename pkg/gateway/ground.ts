@@ -41,10 +41,10 @@ const zonesOf = (apex: string, attached: readonly Attached[]): Map<string, Zone>
 };
 
 /** Why a route of a kind may not have a host, or undefined; `host` is in normal form. */
-export const claimFault = (host: string, kind: string, { name, apex }: Attached, { zones, passthrough }: Ground): string | undefined => {
+export const claimFault = (host: string, kind: string, { name, apex, fault }: Attached, { zones, passthrough }: Ground): string | undefined => {
   if (isWildcard(host)) return wildcardFault(host, kind, name, zones);
   if (!isHost(host)) return `${host} is no DNS name`;
-  if (apex === '') return `${host}: namespace ${name} has no host (label namespace.cozystack.io/host)`;
+  if (fault) return `${host} cannot be had: ${fault}`;
   if (!isUnder(host, apex)) return `${host} is neither ${apex} nor below it`;
   if (kind === 'TLSRoute') return passthrough.has(host) ? undefined : `TLS of ${host} is terminated here; use an HTTPRoute, or have its first label in spec.tlsPassthroughServices of the gateway`;
   if (passthrough.has(host)) return `TLS of ${host} is passed through; use a TLSRoute`;

@@ -1,7 +1,7 @@
 import type { TenantGateway } from '../../api/gateway/v1alpha1/tenantgateway.ts';
 import type { Claim, Claims } from './claims.ts';
 import { zoneOf, type Ground, type Zone } from './ground.ts';
-import { above, isUnder, isWildcard } from './hostnames.ts';
+import { above, isWildcard } from './hostnames.ts';
 import { apexListener, attachLabel, certManagerNamespace, hostCertificate, hostListener, httpListener, namesOf, passthroughListener, zoneListener } from './names.ts';
 import { assignPlaces, listenerLimit, type Place } from './places.ts';
 import { gatewayGroup, type Listener } from './types.ts';
@@ -112,12 +112,8 @@ const secretOf = ({ metadata: { name = '' }, spec }: TenantGateway, ground: Grou
   return sharesCertificate(zone, ground) ? namesOf(name).wildcardCertificate : hostCertificate(name, zone.apex);
 };
 
-/** Zones that are below the gateway's apex share its certificate. Another domain may not be its DNS account's, and holds up nobody else's. */
-const sharesCertificate = (zone: Zone, { zones, apex }: Ground): boolean =>
-  [...zones.values()]
-    .filter((one) => isUnder(one.apex, apex))
-    .slice(0, namesPerCertificate / 2)
-    .includes(zone);
+/** Zones share a certificate as long as it has room: the oldest do, so that one more moves none. */
+const sharesCertificate = (zone: Zone, { zones }: Ground): boolean => [...zones.values()].slice(0, namesPerCertificate / 2).includes(zone);
 
 /** What each certificate has to cover. */
 const certificatesFor = (ground: Ground, kept: readonly Wanted[]): Map<string, string[]> => {

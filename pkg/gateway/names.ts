@@ -39,6 +39,9 @@ const hostKey = (host: string): string => {
   return `${lower.split('.', 1)[0]}-${hash('sha256', lower, 'hex').slice(0, 8)}`;
 };
 
+/** The redirect that keeps a route off port 80. */
+export const hostRedirect = (gateway: string, route: string): string => `${namesOf(gateway).redirect}-${hash('sha256', route, 'hex').slice(0, 8)}`;
+
 export const hostListener = (host: string): string => `https-${hostKey(host)}`;
 /** The listener of a zone's wildcard: the gateway's own, or that of a tenant below. */
 export const zoneListener = (apex: string, own: string): string => (apex === own ? 'https' : `https-child-${hostKey(apex)}`);

@@ -84,14 +84,15 @@ export const missingResources = (caches: GatewayCaches): Set<RestResource> => {
 export const observe = (caches: GatewayCaches, gateway: TenantGateway, issuerTable: IssuerTable): Observed => {
   const { namespace = '', name = '' } = gateway.metadata;
   const names = namesOf(name);
+  const routes = routesOf(caches, `${namespace}/${name}`);
   return {
     gateway,
     attached: caches.namespaces.byIndex('attach', namespace),
-    routes: routesOf(caches, `${namespace}/${name}`).filter((route) => !isOurs(route, gateway)),
+    routes: routes.filter((route) => !isOurs(route, gateway)),
     live: {
       gateway: caches.gateways.get(namespace, names.gateway),
       issuer: caches.issuers.get(namespace, names.issuer),
-      redirect: caches.httpRoutes.get(namespace, names.redirect),
+      redirects: routes.filter((route) => isOurs(route, gateway)),
       certificates: caches.certificates.byIndex('owner', gateway.metadata.uid!),
       account: caches.accounts.get(namespace, names.accountSecret),
       sets: caches.listenerSets.byIndex('owner', gateway.metadata.uid!),

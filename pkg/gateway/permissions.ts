@@ -7,8 +7,8 @@ const routes = ['httproutes', 'grpcroutes', 'tlsroutes'];
 
 /** What the gateways' part of the loop does in the host cluster. */
 export const gatewayPermissions: readonly PolicyRule[] = [
-  { apiGroups: gatewayApi, resources: ['gateways', 'httproutes'], verbs: ['get', 'list', 'watch', 'create', 'patch'] },
-  { apiGroups: gatewayApi, resources: ['listenersets'], verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'] },
+  { apiGroups: gatewayApi, resources: ['gateways'], verbs: ['get', 'list', 'watch', 'create', 'patch'] },
+  { apiGroups: gatewayApi, resources: ['httproutes', 'listenersets'], verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'] },
   { apiGroups: gatewayApi, resources: ['grpcroutes', 'tlsroutes', 'gatewayclasses'], verbs: ['list', 'watch'] },
   { apiGroups: gatewayApi, resources: routes.map((plural) => `${plural}/status`), verbs: ['patch'] },
   { apiGroups: ['cert-manager.io'], resources: ['issuers', 'certificates'], verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'] },

@@ -7,7 +7,7 @@ import { resolveClaims, type Claims } from './claims.ts';
 import { dataPlane } from './data-plane-model.ts';
 import { applied, exampleGateway, exampleModes, exampleNamespaces, exampleRoute, liveAfter, nothingLive, observedOf } from './example.ts';
 import { groundOf } from './ground.ts';
-import { above, isWildcard } from './hostnames.ts';
+import { above, isUnder, isWildcard } from './hostnames.ts';
 import { listenerLimit } from './places.ts';
 import { plan, type Observed, type Plan } from './plan.ts';
 import type { Gateway, Listener, ListenerSet, Route } from './types.ts';
@@ -52,6 +52,8 @@ describe('every plan for a gateway', () => {
         const listeners = holders.flatMap(({ spec }) => spec!.listeners);
         // Of one port, HTTPS and TLS count as one protocol: a host that is terminated is not passed through as well.
         for (const unique of [listeners.map(({ name }) => name), listeners.map(({ port, hostname = '' }) => `${port} ${hostname}`)]) assert.equal(new Set(unique).size, unique.length);
+        // A policy refuses a Gateway with a host that is not below its namespace's.
+        for (const { hostname = apexes[0]! } of listeners) assert.ok(isUnder(hostname, apexes[0]!), hostname);
         for (const { name, hostname = 'any' } of listeners) for (const text of [name, hostname]) assert.match(text, /^(\*\.)?[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/);
       }),
     );

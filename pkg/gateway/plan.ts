@@ -10,8 +10,9 @@ import { isHost, normalHost } from './hostnames.ts';
 import type { IssuerTable } from './issuance/issuers.ts';
 import { issuerSpec } from './issuer.ts';
 import { listenersOf, type Abilities } from './listeners.ts';
-import { compatibleManagedBy, httpListener, namesOf } from './names.ts';
+import { compatibleManagedBy, namesOf } from './names.ts';
 import { placeOf, setName, type Place } from './places.ts';
+import { redirectsOf } from './redirect.ts';
 import { explain } from './served.ts';
 import { certificates, gatewayGroup, gateways, httpRoutes, issuers, listenerSets, type Certificate, type Gateway, type Listener, type ListenerSet, type Route } from './types.ts';
 
@@ -28,7 +29,7 @@ export interface Observed {
   live: {
     gateway: Gateway | undefined;
     issuer: KubeObject | undefined;
-    redirect: Route | undefined;
+    redirects: readonly Route[];
     /** All that this gateway made. */
     certificates: readonly Certificate[];
     sets: readonly ListenerSet[];
@@ -52,6 +53,8 @@ export type Action =
 export interface Plan {
   actions: Action[];
   attachments: Attachment[];
+  /** Routes that answer on port 80 instead of the redirect. */
+  plain: ReadonlySet<Route>;
   /** Hosts without a place among the listeners. */
   leftOut: string[];
   /** Names of the Certificates that should be there. */
@@ -62,15 +65,16 @@ export interface Plan {
   fault: string | undefined;
 }
 
-const idle = { actions: [], attachments: [], leftOut: [], certificates: [], unattached: [] };
+/** No plan at all. */
+export const nothing = { actions: [], attachments: [], plain: new Set<Route>(), leftOut: [], certificates: [], unattached: [] };
 
 /** What to do for a gateway now. Pure. */
 export const plan = (observed: Observed): Plan => {
   const { gateway, routes, live, missing, abilities } = observed;
   const { namespace = '', name = '', deletionTimestamp } = gateway.metadata;
-  if (deletionTimestamp) return { ...idle, fault: undefined }; // the garbage collector takes what it owns
+  if (deletionTimestamp) return { ...nothing, fault: undefined }; // the garbage collector takes what it owns
   const fault = specFault(gateway, observed.issuers);
-  if (fault) return { ...idle, fault };
+  if (fault) return { ...nothing, fault };
 
   const attached = attachedTo(gateway, observed.attached);
   const ground = groundOf(gateway, attached);
@@ -112,7 +116,9 @@ export const plan = (observed: Observed): Plan => {
     const spec = { secretName: certificate, dnsNames: [...new Set(hosts)], issuerRef: { kind: 'Issuer', name: names.issuer } };
     apply('certificate', certificates, make(certificates, certificate, labels, spec), live.certificates.find(({ metadata }) => metadata.name === certificate));
   }
-  apply('redirect', httpRoutes, make(httpRoutes, names.redirect, perGateway, redirectSpec(name)), live.redirect);
+  const attachments = explain(name, claims, placed, leftOut);
+  const redirects = redirectsOf(name, namespace, ground.apex, attachments);
+  for (const [redirect, spec] of redirects.specs) apply('redirect', httpRoutes, make(httpRoutes, redirect, perGateway, spec), live.redirects.find(({ metadata }) => metadata.name === redirect));
 
   const owned = issuer && live.account && live.issuer && isOurs(live.issuer, gateway) && withIssuerAsOwner(live.account, live.issuer);
   if (owned) actions.push({ do: 'own', what: 'account', desired: owned });
@@ -121,11 +127,13 @@ export const plan = (observed: Observed): Plan => {
   for (const object of live.certificates)
     if (!wanted.has(object.metadata.name!) && !object.metadata.deletionTimestamp && isOurs(object, gateway)) actions.push({ do: 'delete', what: 'certificate', object });
 
+  for (const redirect of live.redirects)
+    if (!redirects.specs.has(redirect.metadata.name!) && !redirect.metadata.deletionTimestamp && isOurs(redirect, gateway)) actions.push({ do: 'delete', what: 'redirect', object: redirect });
   for (const set of live.sets)
     if (!places.some((place) => setName(name, place) === set.metadata.name) && !set.metadata.deletionTimestamp && isOurs(set, gateway)) actions.push({ do: 'delete', what: 'listenerSet', object: set });
 
   const unattached = [...new Set(gateway.spec.attachedNamespaces ?? [])].filter((listed) => !attached.has(listed));
-  return { actions, attachments: explain(name, claims, placed, leftOut), leftOut, certificates: [...wanted.keys()], unattached, fault: undefined };
+  return { actions, attachments, plain: redirects.plain, leftOut, certificates: [...wanted.keys()], unattached, fault: undefined };
 };
 
 /** The GatewayClass of a gateway. */
@@ -163,8 +171,3 @@ const specFault = (gateway: TenantGateway, table: IssuerTable): string | undefin
 };
 
 const ownedBy = ({ apiVersion, kind, metadata: { name, uid } }: TenantGateway) => ({ apiVersion, kind, name: name!, uid: uid!, controller: true, blockOwnerDeletion: true });
-
-const redirectSpec = (name: string) => ({
-  parentRefs: [{ group: gatewayGroup, kind: 'Gateway', name, sectionName: httpListener }],
-  rules: [{ filters: [{ type: 'RequestRedirect', requestRedirect: { scheme: 'https', statusCode: 301 } }] }],
-});

@@ -3,7 +3,8 @@ import type { Condition } from '../../api/meta/v1/types.ts';
 import { toConditions, type Verdict } from '../controller/conditions.ts';
 import { gatewayOf, undercuts, type Attachment, type Fault } from './claims.ts';
 import { controllerName } from './names.ts';
-import type { Route, ParentReference, RouteParentStatus } from './types.ts';
+import type { Plan } from './plan.ts';
+import type { ParentReference, Route, RouteParentStatus } from './types.ts';
 
 /** Gateway API's cap on `status.parents`. */
 const parentLimit = 32;
@@ -20,7 +21,7 @@ export interface RouteUpdate {
  * What the routes' `status.parents` should say of gateway `key` (`namespace/name`), for those where it differs.
  * `routes` are all that refer to it, now or in an entry of ours that is out of date. Entries of other controllers stay.
  */
-export const routeUpdates = (key: string, routes: readonly Route[], attachments: readonly Attachment[], now: number): RouteUpdate[] => {
+export const routeUpdates = (key: string, routes: readonly Route[], { attachments, plain }: Pick<Plan, 'attachments' | 'plain'>, now: number): RouteUpdate[] => {
   const byRoute = Map.groupBy(attachments, ({ route }) => route.metadata.uid);
   return routes.flatMap((route) => {
     const found = route.status?.parents ?? [];
@@ -28,7 +29,7 @@ export const routeUpdates = (key: string, routes: readonly Route[], attachments:
     const isAboutKey = (entry: RouteParentStatus): boolean => entry.controllerName === controllerName && gatewayOf(entry.parentRef, namespace) === key;
     const entries = (byRoute.get(route.metadata.uid) ?? []).map((attachment) => {
       const before = found.find((entry) => isAboutKey(entry) && identity(entry.parentRef) === identity(attachment.parentRef))?.conditions;
-      const verdicts = verdictsOf(key, attachment);
+      const verdicts = verdictsOf(key, attachment, plain);
       return { status: { parentRef: attachment.parentRef, controllerName, conditions: toConditions(verdicts, before, generation, now) }, news: newsOf(verdicts[0]!, before) };
     });
     const parents = [...found.filter((entry) => !isAboutKey(entry)), ...entries.map(({ status }) => status)].slice(0, parentLimit);
@@ -36,12 +37,12 @@ export const routeUpdates = (key: string, routes: readonly Route[], attachments:
   });
 };
 
-const verdictsOf = (key: string, attachment: Attachment): Verdict[] => {
+const verdictsOf = (key: string, attachment: Attachment, plain: ReadonlySet<Route>): Verdict[] => {
   const [first, ...more] = attachment.faults.toSorted((a, b) => order.indexOf(a.reason) - order.indexOf(b.reason));
   const accepted: Verdict = first
     ? { type: 'Accepted', status: 'False', reason: first.reason, message: `TenantGateway ${key} does not serve all of it: ${[first, ...more].map(({ message }) => message).join('; ')}` }
     : { type: 'Accepted', status: 'True', reason: 'Accepted', message: `Attached to TenantGateway ${key}` };
-  return undercuts(attachment, key.slice(0, key.indexOf('/'))) ? [accepted, plaintext] : [accepted];
+  return plain.has(attachment.route) && undercuts(attachment, key.slice(0, key.indexOf('/'))) ? [accepted, plaintext] : [accepted];
 };
 
 /** Which of several reasons stands for all. */

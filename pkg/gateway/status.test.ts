@@ -61,7 +61,7 @@ describe('status of a gateway', () => {
 
 describe('status of routes', () => {
   const key = 'tenant-acme/cozystack';
-  const updates = (routes: Route[]) => routeUpdates(key, routes, plan(observedOf(routes)).attachments, now);
+  const updates = (routes: Route[]) => routeUpdates(key, routes, plan(observedOf(routes)), now);
   const foreign = { parentRef: { name: 'cozystack', namespace: 'tenant-acme' }, controllerName: 'io.cilium/gateway-controller', conditions: [condition('Accepted', 'True')] };
   const withParents = (route: Route, parents: NonNullable<Route['status']>['parents']): Route => ({ ...route, status: { parents } });
 
@@ -100,12 +100,12 @@ describe('status of routes', () => {
     assert.deepEqual(news(lost.parents, exampleRoute('cozy-dashboard', 'a', ['x.acme.example.org'])), [undefined]); // that of the winner; the loser knows
   });
 
-  it('says of a route that names no listener that it undercuts the redirect', () => {
-    const told = (parentRef: object, namespace = 'tenant-acme', host = 'x.acme.example.org') =>
+  it('says of a route that names no listener where it is served in plain text', () => {
+    const told = (parentRef: object, namespace = 'tenant-acme', host = '*.acme.example.org') =>
       updates([exampleRoute(namespace, 'a', [host], { parentRef })])[0]!.parents[0]!.conditions!.filter(({ type }) => type === 'Redirected').map(({ status, reason }) => [status, reason]);
     assert.deepEqual(told({}), [['False', 'ServedInPlainText']]);
-    for (const parentRef of [{ port: 443 }, { sectionName: 'https-x-f6ef7d0c' }]) assert.deepEqual(told(parentRef), []);
-    assert.deepEqual(told({}, 'tenant-acme-dev', 'x.dev.acme.example.org'), []); // no other namespace reaches port 80
+    for (const parentRef of [{ port: 443 }, { sectionName: 'https' }]) assert.deepEqual(told(parentRef), []);
+    assert.deepEqual(told({}, 'tenant-acme-dev'), []); // no other namespace reaches port 80
   });
 
   it('takes back what is no longer so, and nothing else', () => {

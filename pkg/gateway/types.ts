@@ -30,9 +30,17 @@ export interface RouteParentStatus {
   conditions?: Condition[];
 }
 
+/** Of an HTTPRoute. */
+export interface RouteMatch {
+  path?: { type?: string; value?: string };
+  headers?: { name: string; type?: string; value: string }[];
+  method?: string;
+  queryParams?: object[];
+}
+
 /** An HTTPRoute, a GRPCRoute or a TLSRoute. */
 export interface Route extends KubeObject {
-  spec?: { parentRefs?: ParentReference[]; hostnames?: string[]; rules?: { matches?: { path?: { value?: string } }[] }[] };
+  spec?: { parentRefs?: ParentReference[]; hostnames?: string[]; rules?: { matches?: RouteMatch[] }[] };
   status?: { parents?: RouteParentStatus[] };
 }
 

@@ -31,9 +31,11 @@ describe('tenantController', () => {
     await world.settle();
     const covered = (namespace: string, name: string): string | undefined =>
       (world.tenants.objects.get(`${namespace}/${name}`)!.status as Tenant['status'])?.conditions?.find(({ type }) => type === 'HostCovered')?.reason;
-    assert.deepEqual([covered('tenant-acme', 'shop'), covered('tenant-acme', 'dev'), covered('tenant-root', 'acme')], ['CertificatePerHost', 'CertificatePerHost', undefined]);
+    assert.deepEqual([covered('tenant-acme', 'shop'), covered('tenant-acme', 'dev'), covered('tenant-root', 'acme')], ['OutsideApex', 'CertificatePerHost', undefined]);
+    world.set('tenant-acme', 'shop', {});
+    await world.settle();
     const gateway = world.gateways.objects.get('tenant-acme/cozystack')!;
-    const listeners = ['shop.test', 'dev.acme.test'].map((apex) => ({ name: apex, hostname: `*.${apex}`, ready: true, certificateName: 'tls', certificate: { ready: apex !== 'shop.test' } }));
+    const listeners = ['shop.acme.test', 'dev.acme.test'].map((apex) => ({ name: apex, hostname: `*.${apex}`, ready: true, certificateName: 'tls', certificate: { ready: apex !== 'shop.acme.test' } }));
     world.writes();
     world.gateways.put({ ...gateway, spec: { apex: 'acme.test', certMode: 'dns01' }, status: { listeners } });
     await world.settle();
