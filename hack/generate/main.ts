@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { gatewayRole } from './gateway-role.ts';
+import { gatewayExamples } from './gateway-examples.ts';
 import { pageWithProxyOptions } from './proxy-options.ts';
 import { pagesWithFlags } from './readme-flags.ts';
 import { schemas } from './schemas.ts';
@@ -10,7 +11,7 @@ import { recordCrds, type GeneratedFile } from './record-crds.ts';
 const root = path.resolve(import.meta.dirname, '../..');
 
 /** Every file of the repository that is generated, or holds something generated. */
-const generatedFiles = async (): Promise<GeneratedFile[]> => [...schemas(), ...recordCrds(), tenantRoles(), gatewayRole(), ...(await pagesWithFlags()), await pageWithProxyOptions()];
+const generatedFiles = async (): Promise<GeneratedFile[]> => [...schemas(), ...recordCrds(), tenantRoles(), gatewayRole(), ...(await gatewayExamples()), ...(await pagesWithFlags()), await pageWithProxyOptions()];
 
 /** The paths of generated files that are missing or not what they would be if they were made now. */
 export const staleFiles = async (): Promise<string[]> => {
