@@ -14,6 +14,7 @@ import { silentLog } from '../../pkg/controller/log.ts';
 import { issuancePermissions } from '../../pkg/gateway/issuance/permissions.ts';
 import { gatewaySecretPermissions, secretsRole } from '../../pkg/gateway/secrets/permissions.ts';
 import { gatewayPermissions } from '../../pkg/gateway/permissions.ts';
+import type { GatewaySettings } from '../../pkg/gateway/settings.ts';
 import { KubeClient } from '../../pkg/kube/client.ts';
 import { loadRestConfig } from '../../pkg/kube/config.ts';
 import { RecordStore } from '../../pkg/storage/records/store.ts';
@@ -53,8 +54,8 @@ export class LoopWorld {
     this.gateways = new RecordStore({ ...common, definition: tenantGateways, record: tenantGatewayRecords, fenceSpec: { apex: 'fence.invalid' } });
   }
 
-  startLoop(identity: string): Loop {
-    const loop = startLoop({ client: this.loopClient, tenants: this.tenants, gateways: this.gateways, identity, log: silentLog, electionOptions });
+  startLoop(identity: string, gatewaySettings?: GatewaySettings): Loop {
+    const loop = startLoop({ gatewaySettings, client: this.loopClient, tenants: this.tenants, gateways: this.gateways, identity, log: silentLog, electionOptions });
     this.#loops.push(loop);
     return loop;
   }
