@@ -12,6 +12,7 @@ import { updateRoute } from '../../pkg/gateway/apply.ts';
 import { attachManager } from '../../pkg/gateway/attach.ts';
 import { attachController } from '../../pkg/gateway/attach-controller.ts';
 import { gatewayController } from '../../pkg/gateway/controller.ts';
+import { IssuanceDesk, type BudgetLeft } from '../../pkg/gateway/issuance/desk.ts';
 import { configMapLedger } from '../../pkg/gateway/issuance/ledger.ts';
 import { madeInformer, managedSelector, namespaceInformer, routeInformer, tenantGatewayInformer, type GatewayCaches } from '../../pkg/gateway/observe.ts';
 import { ownSubject, roleBindings } from '../../pkg/gateway/secrets/access.ts';
@@ -21,7 +22,7 @@ import { secretOwnerController } from '../../pkg/gateway/secrets/owner-controlle
 import { SecretReader } from '../../pkg/gateway/secrets/reader.ts';
 import { secrets, secretStore } from '../../pkg/gateway/secrets/store.ts';
 import { WildcardSource } from '../../pkg/gateway/wildcard/source.ts';
-import type { GatewaySettings } from '../../pkg/gateway/settings.ts';
+import { defaultGatewaySettings, type GatewaySettings } from '../../pkg/gateway/settings.ts';
 import { certificates, gatewayClasses, gateways, grpcRoutes, httpRoutes, issuers, listenerSets, tlsRoutes, type Certificate, type GatewayClass, type Gateway, type ListenerSet, type Route } from '../../pkg/gateway/types.ts';
 import type { KubeClient } from '../../pkg/kube/client.ts';
 import type { ReflectorOptions } from '../../pkg/kube/reflector.ts';
@@ -66,10 +67,19 @@ export interface GatewayPartOptions {
   workers?: number;
 }
 
-/** The gateways' part of the loop: controllers, and how to stop what else began. */
-export const gatewayControllers = ({ client, caches, tenants, parts, watched, tenantGateways, settings, namespace, events, log, workers }: GatewayPartOptions): { controllers: Controller[]; stop: () => Promise<void> } => {
+export interface GatewayPart {
+  controllers: Controller[];
+  /** What ACME servers may still be asked for. */
+  budget: () => BudgetLeft[];
+  /** Ends what else began. */
+  stop: () => Promise<void>;
+}
+
+/** The gateways' part of the loop. */
+export const gatewayControllers = ({ client, caches, tenants, parts, watched, tenantGateways, settings = defaultGatewaySettings, namespace, events, log, workers }: GatewayPartOptions): GatewayPart => {
   const store = secretStore(client);
   const reader = new SecretReader(store.get, systemClock);
+  const desk = new IssuanceDesk({ ledger: configMapLedger(client, namespace), issuers: settings.issuers, tenantGateways: caches.tenantGateways, certificates: caches.certificates, clock: systemClock });
   const main = gatewayController({
     caches,
     targets: {
@@ -82,7 +92,7 @@ export const gatewayControllers = ({ client, caches, tenants, parts, watched, te
       account: clientTarget(client, secrets),
     },
     settings,
-    ledger: configMapLedger(client, namespace),
+    desk,
     secrets: reader,
     updateRoute: (update) => updateRoute(client, update),
     events,
@@ -111,5 +121,5 @@ export const gatewayControllers = ({ client, caches, tenants, parts, watched, te
     ofSecrets,
     secretOwnerController({ certificates: caches.certificates, secrets: store, log, workers }),
   ];
-  return { controllers, stop: () => source.stop() };
+  return { controllers, budget: () => desk.left(), stop: () => source.stop() };
 };

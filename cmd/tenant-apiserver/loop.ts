@@ -120,7 +120,7 @@ const beginTerm = ({ client, tenants, gateways: tenantGateways, identity, namesp
     }),
     ...gatewayPart.controllers,
   ];
-  const watching = metrics ? [metrics.gateways.begin(ofGateways), ...controllers.map((controller) => metrics.controllers.watch(controller))] : [];
+  const watching = metrics ? [metrics.gateways.begin({ ...ofGateways, budget: gatewayPart.budget }), ...controllers.map((controller) => metrics.controllers.watch(controller))] : [];
   const begun = duties.map((begin) => begin());
   const informers = [tenantCache, quotaCache, ...allInformers(ofGateways), releases, apiServer, ...Object.values(parts)];
   for (const informer of informers) informer.start();

@@ -12,7 +12,9 @@ import { attachManager } from './attach.ts';
 import { attachController } from './attach-controller.ts';
 import { gatewayController } from './controller.ts';
 import { exampleGateway, exampleModes, exampleNamespace, exampleRoute } from './example.ts';
-import type { Entry } from './issuance/ledger.ts';
+import { IssuanceDesk } from './issuance/desk.ts';
+import { defaultIssuers } from './issuance/issuers.ts';
+import type { Entry, IssuanceLedger } from './issuance/ledger.ts';
 import { allInformers, madeInformer, namespaceInformer, routeInformer, tenantGatewayInformer, type GatewayCaches } from './observe.ts';
 import { SecretReader } from './secrets/reader.ts';
 import type { Certificate, Gateway, GatewayClass, Listener, ListenerSet, Route } from './types.ts';
@@ -39,7 +41,7 @@ const started = async () => {
   };
   const clock = new ManualClock(Date.UTC(2026, 10, 30, 12));
   const events: string[] = [];
-  const ledger: Entry[] = [];
+  const entries: Entry[] = [];
   const extra = { reads: 0, writes: [] as string[] };
   const replacing = (collection: FakeCollection): ReplaceTarget => ({
     get: (namespace, name) => collection.get(namespace, name),
@@ -47,18 +49,19 @@ const started = async () => {
     delete: (namespace, name, uid) => collection.delete(namespace, name, uid),
     replace: async () => void extra.writes.push('replace'),
   });
+  const ledger: IssuanceLedger = {
+    read: async () => ((extra.reads += 1), entries),
+    add: async (added) => {
+      extra.writes.push('ledger');
+      entries.push(...added);
+    },
+  };
   const controllers = [
     attachController({ caches, target: all.namespace.as(attachManager), log: silentLog, clock }),
     gatewayController({
       caches,
       targets: { status: all.tenantGateway, gateway: replacing(all.gateway), listenerSet: replacing(all.listenerSet), issuer: all.issuer, certificate: all.certificate, redirect: all.httpRoute, account: all.account },
-      ledger: {
-        read: async () => ((extra.reads += 1), ledger),
-        add: async (entries) => {
-          extra.writes.push('ledger');
-          ledger.push(...entries);
-        },
-      },
+      desk: new IssuanceDesk({ ledger, issuers: defaultIssuers, tenantGateways: caches.tenantGateways, certificates: caches.certificates, clock }),
       secrets: new SecretReader(() => Promise.reject(StatusError.notFound({ group: '', resource: 'secrets' }, 'any')), clock),
       updateRoute: async ({ route, parents }) => {
         extra.writes.push(`status ${route.metadata.name}`);

@@ -10,8 +10,7 @@ import { keyOf, splitKey, type InformerHandlers } from '../controller/informer.t
 import type { Log } from '../controller/log.ts';
 import { gatewayName } from '../tenant/names.ts';
 import { carryOut, type GatewayTargets } from './apply.ts';
-import { IssuanceDesk } from './issuance/desk.ts';
-import type { IssuanceLedger } from './issuance/ledger.ts';
+import type { IssuanceDesk } from './issuance/desk.ts';
 import type { SecretReader } from './secrets/reader.ts';
 import { secretNeeds } from './secrets/needs.ts';
 import { controllerName, hostLabel, ownersOf } from './names.ts';
@@ -26,8 +25,8 @@ export interface GatewayControllerOptions {
   caches: GatewayCaches;
   targets: GatewayTargets & { status: Target };
   settings?: GatewaySettings;
-  /** Of what was ordered at ACME servers. */
-  ledger: IssuanceLedger;
+  /** Where certificates are ordered. */
+  desk: IssuanceDesk;
   /** Of those that gateways name. */
   secrets: SecretReader;
   updateRoute: (update: RouteUpdate) => Promise<void>;
@@ -44,7 +43,7 @@ const lookAgainMs = 10_000;
 const askAgainMs = 600_000;
 
 /** Makes of each TenantGateway what it should be. Keys are `namespace/name` of TenantGateways. */
-export const gatewayController = ({ caches, targets, settings = defaultGatewaySettings, ledger, secrets, updateRoute, events, log, workers, clock = systemClock }: GatewayControllerOptions): Controller => {
+export const gatewayController = ({ caches, targets, settings = defaultGatewaySettings, desk, secrets, updateRoute, events, log, workers, clock = systemClock }: GatewayControllerOptions): Controller => {
   const reconcile = async (key: string): Promise<void> => {
     const { namespace, name } = splitKey(key);
     const gateway = caches.tenantGateways.get(namespace, name);
@@ -83,8 +82,7 @@ export const gatewayController = ({ caches, targets, settings = defaultGatewaySe
     events.record(regarding, { type: status === 'True' ? 'Normal' : 'Warning', reason, action: 'Reconcile', note: message });
 
   const controller = new Controller({ name: 'gateway', informers: allInformers(caches), reconcile, workers, log, clock });
-  const { issuers } = settings;
-  const desk = new IssuanceDesk({ ledger, issuers, tenantGateways: caches.tenantGateways, certificates: caches.certificates, clock, wake: (key) => controller.queue.add(key) });
+  desk.wake = (key) => controller.queue.add(key);
   const enqueue = (keys: readonly string[]): void => keys.forEach((key) => controller.queue.add(key));
   const enqueueAll = (gateways: readonly TenantGateway[]): void => enqueue(gateways.map(keyOf));
   const onAvailability = (): void => enqueueAll(caches.tenantGateways.list());

@@ -32,6 +32,7 @@ describe('metrics of gateways', () => {
     const end = metrics.begin({
       tenantGateways: holding<TenantGateway>({ ...exampleGateway(), status: { listeners } }),
       certificates: holding(certificate('a', 'Ready'), certificate('b', 'Issuing'), certificate('c')),
+      budget: () => [{ issuer: 'letsencrypt-prod', domain: 'example.org', left: 47 }],
     });
     const samples = async (): Promise<string[]> => (await registry.metrics()).split('\n').filter((line) => line && !line.startsWith('#'));
     assert.deepEqual(await samples(), [
@@ -40,6 +41,7 @@ describe('metrics of gateways', () => {
       'tenant_apiserver_gateway_certificates{state="ready"} 1',
       'tenant_apiserver_gateway_certificates{state="issuing"} 1',
       'tenant_apiserver_gateway_certificates{state="waiting"} 1',
+      'tenant_apiserver_gateway_certificate_budget{issuer="letsencrypt-prod",domain="example.org"} 47',
     ]);
     end();
     assert.deepEqual(await samples(), []);

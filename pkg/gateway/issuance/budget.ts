@@ -64,6 +64,10 @@ class Spent {
     this.#push(`gateway ${issuance.gateway}`, at);
   }
 
+  timesOfDomains(): [domain: string, times: readonly number[]][] {
+    return [...this.#times].flatMap(([key, times]) => (key.startsWith('domain ') ? [[key.slice('domain '.length), times] as [string, number[]]] : []));
+  }
+
   accountsOf({ gateway, domains, set }: Wanted, { certificatesPerDomain, duplicates, orders }: RateLimits): Account[] {
     const accounts: Account[] = [];
     if (certificatesPerDomain && !this.#sets.has(set))
@@ -113,6 +117,15 @@ export const allocate = (limits: RateLimits, history: readonly Issuance[], wante
     allocation.waiting.push({ wanted: next, until: last.from, limit: name, ...(domain && { domain }), allowed: limit });
   }
   return allocation;
+};
+
+/** How many new certificates there may still be for each registered domain that has had any lately. */
+export const leftOf = (limits: RateLimits, history: readonly Issuance[], now: number): Map<string, number> => {
+  const { certificatesPerDomain } = limits;
+  if (!certificatesPerDomain) return new Map();
+  const { count, periodMs } = certificatesPerDomain;
+  const spent = new Spent(history.filter(({ at }) => at + longestPeriod(limits) > now)).timesOfDomains();
+  return new Map(spent.map(([domain, times]) => [domain, Math.max(0, count - times.filter((at) => at + periodMs > now).length)]));
 };
 
 /** How long an issuance may count, at the longest; 0 where nothing is limited. */

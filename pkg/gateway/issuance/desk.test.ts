@@ -56,7 +56,8 @@ const deskWith = (ledger: Entry[] = [], live: Certificate[] = [], clock = new Ma
       return Promise.resolve();
     },
   };
-  const desk = new IssuanceDesk({ ledger: store, issuers, tenantGateways, certificates, clock, wake: (key) => void woken.push(key) });
+  const desk = new IssuanceDesk({ ledger: store, issuers, tenantGateways, certificates, clock });
+  desk.wake = (key) => void woken.push(key);
   certificates.start();
   return { desk, clock, woken, ledger, store, event: (type: 'ADDED' | 'MODIFIED' | 'DELETED', object: Certificate) => handler!.event(type, object) };
 };
@@ -141,6 +142,16 @@ describe('the desk that hands out orders', () => {
     store.fail = false;
     assert.deepEqual((await desk.ration(other, [order('c.example.org'), order('d.example.org')])).waiting, []);
     assert.equal(ledger.length, 2);
+  });
+
+  it('tells what is left for each domain that something was ordered for', async () => {
+    const { desk, clock } = deskWith();
+    await desk.ration(acme, [order('a.example.org')]);
+    await clock.advance(dayMs);
+    await desk.ration(other, [order('b.example.org'), order('b.example.net')]);
+    assert.deepEqual(desk.left(), [{ issuer: 'small', domain: 'example.org', left: 0 }, { issuer: 'small', domain: 'example.net', left: 1 }]);
+    await clock.advance(6 * dayMs);
+    assert.deepEqual(desk.left().map(({ left }) => left), [1, 1]);
   });
 
   it('wakes the gateway whose turn it is', async () => {

@@ -4,7 +4,7 @@ import { keyOf, type Informer } from '../../controller/informer.ts';
 import { issuerNameOf } from '../issuer.ts';
 import type { Action } from '../plan.ts';
 import type { Certificate } from '../types.ts';
-import { allocate, longestPeriod, type Issuance, type Wanted } from './budget.ts';
+import { allocate, leftOf, longestPeriod, type Issuance, type Wanted } from './budget.ts';
 import type { IssuerTable } from './issuers.ts';
 import type { Entry, IssuanceLedger } from './ledger.ts';
 import { certificateOf, isKnown, issuancesOf } from './observed.ts';
@@ -16,12 +16,19 @@ export interface DeskOptions {
   tenantGateways: Pick<Informer<TenantGateway>, 'get'>;
   certificates: Pick<Informer<Certificate>, 'subscribe'>;
   clock: Clock;
-  /** A gateway that waited may go on. */
-  wake: (gateway: string) => void;
+}
+
+/** How many new certificates an issuer may still give for a registered domain now. */
+export interface BudgetLeft {
+  issuer: string;
+  domain: string;
+  left: number;
 }
 
 /** Hands out what ACME servers let us order, to all gateways of the process. */
 export class IssuanceDesk {
+  /** Told of a gateway that waited and may go on. */
+  wake: (gateway: string) => void = () => undefined;
   readonly #options: DeskOptions;
   /** What counts, or did until lately. */
   #history: Entry[] = [];
@@ -67,7 +74,7 @@ export class IssuanceDesk {
     const { granted, waiting } = this.#allocate(name, now);
     const own = granted.filter((order) => order.gateway === key);
     await this.#order(name, own, now);
-    for (const other of new Set(granted.map((order) => order.gateway))) if (other !== key) this.#options.wake(other);
+    for (const other of new Set(granted.map((order) => order.gateway))) if (other !== key) this.wake(other);
     const held = waiting.filter(({ wanted }) => wanted.gateway === key);
     return { actions: withoutWaiting(actions, held), waiting: held };
   }
@@ -75,6 +82,15 @@ export class IssuanceDesk {
   /** A gateway that is gone waits for nothing. */
   forget(key: string): void {
     this.#settle(key, []);
+  }
+
+  /** Of the domains that something was ordered for lately. */
+  left(): BudgetLeft[] {
+    const now = this.#options.clock.now();
+    return [...Map.groupBy(this.#history, ({ issuer }) => issuer)].flatMap(([issuer, entries]) => {
+      const limits = this.#options.issuers.get(issuer)?.limits ?? {};
+      return [...leftOf(limits, entries, now)].map(([domain, left]) => ({ issuer, domain, left }));
+    });
   }
 
   /** What is no longer ordered has been made, or is no longer wanted. */
