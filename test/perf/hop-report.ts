@@ -3,6 +3,7 @@ import { number, textTable } from './text-table.ts';
 
 export const proxyName = 'audit-proxy';
 export const directName = 'tenant-apiserver, direct';
+export const auditedName = 'tenant-apiserver, direct, audited';
 
 /** CPU of the proxy for a get, in ms. */
 const getTarget = 0.5;

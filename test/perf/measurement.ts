@@ -59,10 +59,11 @@ export const measure = async (operation: Operation, subject: Subject, objects: n
   try {
     await trial.check?.();
     const most = Math.min(limits.maxCount, trial.maxCount ?? limits.maxCount);
-    await repeat(trial, { forMs: limits.warmUpMs, maxCount: Math.floor(most / 4) });
+    const warmUps = trial.maxCount === undefined ? Infinity : Math.floor(most / 4); // code is compiled only after some thousand calls
+    await repeat(trial, { forMs: limits.warmUpMs, maxCount: warmUps });
     const endProfile = await limits.profiler?.begin(`${operation.name} ${objects}`);
     const counted = countCpu(processes, idle);
-    const walls = await repeat(trial, { forMs: limits.forMs, maxCount: most - Math.floor(most / 4) });
+    const walls = await repeat(trial, { forMs: limits.forMs, maxCount: trial.maxCount === undefined ? most : most - Math.floor(most / 4) });
     const cpu = counted();
     await endProfile?.();
     return measurement(operation.name, subject.name, objects, { cpu, walls, count: walls.length, rssMb: rssMbOf(processes.serving) });

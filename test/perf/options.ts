@@ -9,6 +9,7 @@ export const usage = `Measures tenant-apiserver beside a CustomResourceDefinitio
   --watchers <N>      how many watchers an event goes to (default 500)
   --direct            measure tenant-apiserver also without the kube-apiserver in front
   --proxy             measure audit-proxy in front of tenant-apiserver, and what it adds; includes --direct
+  --audit             measure also a tenant-apiserver that records the metadata of every request in a log; includes --direct
   --floor             measure also a bare Node server that hands reads and writes of one object on to the kube-apiserver
   --profile <dir>     write a CPU profile of tenant-apiserver for each operation there, and what is in it; it is slower then
   --json <file>       write every measurement there
@@ -25,6 +26,7 @@ export interface BenchOptions {
   watchers: number;
   direct: boolean;
   proxy: boolean;
+  audit: boolean;
   floor: boolean;
   profileDirectory: string | undefined;
   jsonFile: string | undefined;
@@ -44,6 +46,7 @@ export const parseOptions = (args: string[]): BenchOptions => {
       watchers: { type: 'string', default: '500' },
       direct: { type: 'boolean', default: false },
       proxy: { type: 'boolean', default: false },
+      audit: { type: 'boolean', default: false },
       floor: { type: 'boolean', default: false },
       profile: { type: 'string' },
       json: { type: 'string' },
@@ -58,8 +61,9 @@ export const parseOptions = (args: string[]): BenchOptions => {
     only: values.only.map((text) => text.toLowerCase()),
     servers: values.server,
     watchers: positiveInteger('--watchers', values.watchers),
-    direct: values.direct || values.proxy,
+    direct: values.direct || values.proxy || values.audit,
     proxy: values.proxy,
+    audit: values.audit,
     floor: values.floor,
     profileDirectory: values.profile,
     jsonFile: values.json,

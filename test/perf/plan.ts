@@ -18,13 +18,13 @@ export interface Step {
 }
 
 const limitsFor = ({ quick, objects }: BenchOptions, now: number): TrialLimits =>
-  quick ? { warmUpMs: 500, forMs: 1500, maxCount: 300 } : { warmUpMs: 1000, forMs: now === objects[0] ? 5000 : 4000, maxCount: 1200 };
+  quick ? { warmUpMs: 500, forMs: 1500, maxCount: 300 } : { warmUpMs: 4000, forMs: now === objects[0] ? 5000 : 4000, maxCount: 1200 };
 
 /** All that is measured with so many objects, operation by operation, so that servers are compared under one load of the machine. */
 export const stepsFor = (world: World, objects: number, options: BenchOptions): Step[] => {
-  const { subjects, direct, proxied, floor, tenantServer, sampleServer, controlPlane } = world;
+  const { subjects, direct, audited, proxied, floor, tenantServer, sampleServer, controlPlane } = world;
   const limits = limitsFor(options, objects);
-  const all = [...subjects, ...(direct ? [direct] : []), ...(proxied ? [proxied] : [])];
+  const all = [...subjects, ...(direct ? [direct] : []), ...(audited ? [audited] : []), ...(proxied ? [proxied] : [])];
   const withFloor = floor ? [...all, floor] : all;
   const heapOf = ({ name }: Subject): typeof tenantServer.heap | undefined => (name === 'tenant-apiserver' ? tenantServer.heap : undefined);
   const forEach = (operation: string, of: readonly Subject[], run: (subject: Subject, idle: IdleRates) => Promise<Measurement>): Step[] =>
@@ -63,7 +63,7 @@ const warmLists = async (subject: Subject, objects: number): Promise<void> => {
 };
 
 /** Every process whose CPU time is counted. */
-export const processesOf = ({ subjects, proxied, floor }: World): number[] => [...new Set([...subjects, ...(proxied ? [proxied] : []), ...(floor ? [floor] : [])].flatMap((subject) => Object.values(subject.processes()) as number[]))];
+export const processesOf = ({ subjects, audited, proxied, floor }: World): number[] => [...new Set([...subjects, ...(audited ? [audited] : []), ...(proxied ? [proxied] : []), ...(floor ? [floor] : [])].flatMap((subject) => Object.values(subject.processes()) as number[]))];
 
 /** CPU times are read where Linux has them. Throws elsewhere. */
 export const assertMeasurable = (): void => {

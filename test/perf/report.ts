@@ -1,5 +1,5 @@
 import { growsNoMoreThan, growthOf, heapGrowth } from './growth.ts';
-import { directName, hopSection, proxyName } from './hop-report.ts';
+import { auditedName, directName, hopSection, proxyName } from './hop-report.ts';
 import type { Measurement } from './measurement.ts';
 import type { BenchOptions } from './options.ts';
 import { figureOf, heapGrowthTarget, targetObjects, targets } from './targets.ts';
@@ -10,8 +10,8 @@ const floorName = 'bare Node';
 const others = ['CRD', 'sample-apiserver'];
 
 /** All measurements as text: a section for each number of objects, growth, and what was to be reached. */
-export const report = (measurements: readonly Measurement[], { objects, direct, proxy, floor, profileDirectory }: BenchOptions): string => {
-  const servers = [ours, ...(direct ? [directName] : []), ...(proxy ? [proxyName] : []), ...(floor ? [floorName] : []), ...others];
+export const report = (measurements: readonly Measurement[], { objects, direct, proxy, audit, floor, profileDirectory }: BenchOptions): string => {
+  const servers = [ours, ...(direct ? [directName] : []), ...(audit ? [auditedName] : []), ...(proxy ? [proxyName] : []), ...(floor ? [floorName] : []), ...others];
   const passes = objects.filter((count) => measurements.some((row) => row.objects === count));
   return [
     ...(profileDirectory ? ['tenant-apiserver wrote CPU profiles while it was measured, and was slower for it'] : []),
@@ -70,7 +70,7 @@ const systemSection = (measurements: readonly Measurement[], servers: readonly s
 const memorySection = (measurements: readonly Measurement[], servers: readonly string[], objects: number): string => {
   const operations = operationsOf(measurements, objects, ({ operation }) => operation.startsWith('memory'));
   if (operations.length === 0) return '';
-  const shown = servers.filter((server) => server !== directName && server !== proxyName && server !== floorName);
+  const shown = servers.filter((server) => ![directName, auditedName, proxyName, floorName].includes(server));
   const rows = operations.map((operation) => {
     const of = (server: string): Measurement | undefined => find(measurements, operation, server, objects);
     return [operation, ...shown.map((server) => number(of(server)?.rssMb)), number(of(ours)?.heapMb)];

@@ -1,4 +1,4 @@
-import { readFile, rm } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import path from 'node:path';
 import { Child } from '../../hack/controlplane/child.ts';
@@ -92,6 +92,19 @@ export const startTenantApiserver = async (controlPlane: ControlPlane, profileDi
     return { heapMb: (heapUsed + external) / 2 ** 20, rssMb: rss / 2 ** 20 };
   };
   return { port, child, reachable, kubeconfig, heap, profiler: profileDirectory ? new Profiler(profileDirectory, inspectorPort) : undefined };
+};
+
+/** Starts a second tenant-apiserver beside the first, which records every request at level Metadata. */
+export const startAuditedServer = async (controlPlane: ControlPlane, kubeconfig: string): Promise<{ port: number; child: Child }> => {
+  const [port] = (await freePorts(1)) as [number];
+  const logs = path.join(controlPlane.directory, 'logs');
+  const policy = path.join(controlPlane.directory, 'metadata-policy.yaml');
+  await writeFile(policy, JSON.stringify({ apiVersion: 'audit.k8s.io/v1', kind: 'Policy', rules: [{ level: 'Metadata' }] }));
+  const args = ['--run-loop=false', `--audit-policy-file=${policy}`, `--audit-log-path=${path.join(logs, 'tenant-apiserver-events.log')}`];
+  const child = serverProcess({ controlPlane, port, kubeconfig, logFile: path.join(logs, 'tenant-apiserver-audited.log'), args });
+  atEnd(() => child.stop('SIGKILL'));
+  await child.start();
+  return { port, child };
 };
 
 /** Builds and starts sample-apiserver, which keeps its objects in the control plane's etcd itself. */

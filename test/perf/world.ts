@@ -7,10 +7,10 @@ import { loadRestConfig } from '../../pkg/kube/config.ts';
 import { atEnd } from '../lifecycle.ts';
 import { clientAt } from '../integration/client.ts';
 import { ownControlPlane } from '../integration/shared.ts';
-import { directName, proxyName } from './hop-report.ts';
+import { auditedName, directName, proxyName } from './hop-report.ts';
 import { isWantedServer, type BenchOptions } from './options.ts';
 import { FrontClient, startAuditProxy } from './proxied.ts';
-import { startFloorServer, startSampleApiserver, startTenantApiserver, type AggregatedServer, type TenantServer } from './servers.ts';
+import { startAuditedServer, startFloorServer, startSampleApiserver, startTenantApiserver, type AggregatedServer, type TenantServer } from './servers.ts';
 import {
   bodyOf, concurrently, createObject, deleteObject, floorNames, flunderNames, flunderSpec, gatewaySpec, keyOf, namespaces, twinNames, type Subject,
 } from './subject.ts';
@@ -24,13 +24,15 @@ export interface World {
   subjects: readonly Subject[];
   /** tenant-apiserver without the kube-apiserver in front, where that is asked for: the same objects once more. */
   direct: Subject | undefined;
+  /** The same at a server that records every request, where that is asked for. */
+  audited: Subject | undefined;
   /** The same behind audit-proxy, where that is asked for. */
   proxied: Subject | undefined;
   /** What any server on Node costs that does the same, where that is asked for: for the operations on one object. */
   floor: Subject | undefined;
 }
 
-export const startWorld = async ({ direct, proxy, floor, profileDirectory }: BenchOptions): Promise<World> => {
+export const startWorld = async ({ direct, proxy, audit, floor, profileDirectory }: BenchOptions): Promise<World> => {
   const controlPlane = await ownControlPlane();
   const kubectl = new Kubectl(controlPlane.kubectlPath, controlPlane.kubeconfigPath);
   const crd = customResourceDefinition(twinNames);
@@ -39,6 +41,7 @@ export const startWorld = async ({ direct, proxy, floor, profileDirectory }: Ben
   const tenantServer = await startTenantApiserver(controlPlane, profileDirectory);
   const sampleServer = await startSampleApiserver(controlPlane);
   const floorServer = floor ? await startFloorServer(controlPlane, tenantServer.kubeconfig) : undefined;
+  const auditedServer = audit ? await startAuditedServer(controlPlane, tenantServer.kubeconfig) : undefined;
   const auditProxy = proxy ? await startAuditProxy(controlPlane, tenantServer.port) : undefined;
   await kubectl.run(['wait', '--for=condition=Established', '--timeout=60s', `crd/${crd.metadata.name}`], { timeoutMs: 70_000 });
 
@@ -58,6 +61,12 @@ export const startWorld = async ({ direct, proxy, floor, profileDirectory }: Ben
     sampleServer,
     subjects,
     direct: direct ? { ...subjects[0]!, name: directName, client: closedAtEnd(clientAt(tenantServer.port, controlPlane.admin)) } : undefined,
+    audited: auditedServer && {
+      ...subjects[0]!,
+      name: auditedName,
+      client: closedAtEnd(clientAt(auditedServer.port, controlPlane.admin)),
+      processes: servedBy(() => auditedServer.child.pid!),
+    },
     proxied: auditProxy && {
       ...subjects[0]!,
       name: proxyName,
