@@ -1,5 +1,3 @@
-import { readFile, readdir } from 'node:fs/promises';
-import path from 'node:path';
 import { parse } from 'yaml';
 import type { Tenant } from '../../api/apps/v1alpha1/tenant.ts';
 import { tenants } from '../../api/apps/v1alpha1/tenant.ts';
@@ -9,6 +7,7 @@ import { tenantGatewayRecords, tenantRecords } from '../../api/records/v1alpha1/
 import { startLoop, type Loop } from '../../cmd/tenant-apiserver/loop.ts';
 import type { ControlPlane } from '../../hack/controlplane/controlplane.ts';
 import { crdDocuments, type CrdSet } from '../../hack/crds/crds.ts';
+import { applyManifests } from '../../hack/manifests/apply.ts';
 import { eventPermissions, leasePermissions } from '../../pkg/controller/permissions.ts';
 import { silentLog } from '../../pkg/controller/log.ts';
 import { issuancePermissions } from '../../pkg/gateway/issuance/permissions.ts';
@@ -24,6 +23,8 @@ import { eventually } from '../poll.ts';
 
 const electionOptions = { leaseDurationMs: 3000, renewDeadlineMs: 2000, retryPeriodMs: 300 };
 const group = 'gateway.networking.k8s.io';
+/** As the manifests name the server: policies know it by that. */
+const loopUser = 'system:serviceaccount:cozy-system:tenant-apiserver';
 const loopCrds = new Set(['gateways.gateway.networking.k8s.io', 'httproutes.gateway.networking.k8s.io', 'issuers.cert-manager.io', 'certificates.cert-manager.io']);
 
 /** A control plane with the loop on it, which runs under its own permissions and no more; the tests act as administrator. */
@@ -34,12 +35,14 @@ export class LoopWorld {
   readonly gateways: RecordStore;
   #loops: Loop[] = [];
 
-  static async create(controlPlane: ControlPlane): Promise<LoopWorld> {
-    const user = await controlPlane.clientAuthority.issue({ commonName: 'loop', usages: ['client'] });
+  /** @param underPolicies whether what policies refuse is refused, as in a real installation, or reaches the loop */
+  static async create(controlPlane: ControlPlane, { underPolicies = true } = {}): Promise<LoopWorld> {
+    const user = await controlPlane.clientAuthority.issue({ commonName: loopUser, organizations: ['system:serviceaccounts:cozy-system'], usages: ['client'] });
     const [admin, loop] = await Promise.all(
       [controlPlane.kubeconfigPath, await controlPlane.kubeconfigFor(user, 'loop')].map(async (file) => new KubeClient(await loadRestConfig(file), 'loop-test')),
     );
     const world = new LoopWorld(admin!, loop!);
+    await applyManifests({ kubectlPath: controlPlane.kubectlPath, kubeconfigPath: controlPlane.kubeconfigPath, overlay: 'policies', only: () => underPolicies });
     await world.#install();
     world.tenants.start();
     world.gateways.start();
@@ -134,9 +137,6 @@ export class LoopWorld {
   }
 
   async #install(): Promise<void> {
-    const folder = path.join(import.meta.dirname, '../../manifests/crds');
-    const files = (await readdir(folder)).filter((file) => file.startsWith('records.'));
-    await this.#apply(await Promise.all(files.map(async (file) => parse(await readFile(path.join(folder, file), 'utf8')) as KubeObject)));
     const rules = [
       ...tenantPermissions,
       ...gatewayPermissions,
@@ -151,7 +151,7 @@ export class LoopWorld {
     await this.post(`/apis/${rbac}/v1/clusterrolebindings`, {
       metadata: { name: 'loop' },
       roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: 'loop' },
-      subjects: [{ apiGroup: rbac, kind: 'User', name: 'loop' }],
+      subjects: [{ apiGroup: rbac, kind: 'User', name: loopUser }],
     });
     await this.post('/api/v1/namespaces', { metadata: { name: 'cozy-system' } });
     await this.post('/api/v1/namespaces', { metadata: { name: 'tenant-root', labels: { 'app.kubernetes.io/managed-by': 'tenant-apiserver' } } });

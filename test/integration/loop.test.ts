@@ -17,7 +17,7 @@ describe('loop', () => {
 
   before(async function () {
     this.timeout(20 * 60_000); // the control plane may have to be built
-    world = await LoopWorld.create(await ownControlPlane());
+    world = await LoopWorld.create(await ownControlPlane(), { underPolicies: false });
     loop = world.startLoop('first');
   });
   after(() => world?.stop());

@@ -57,6 +57,7 @@ export const gatewayHostnameCases: Case[] = [
   withHostname('a name that ends alike where the label is in mixed case', 'evilmixed.example.org', foreign('evilmixed.example.org', 'tenant-mixed'), 'tenant-mixed'),
   withHostname('a host of its own outside of the apex', 'shop.customer1.io', 'allowed', 'tenant-customer'),
   withHostname('a host of the apex, where the own is outside', 'shop.example.org', foreign('shop.example.org', 'tenant-customer'), 'tenant-customer'),
+  withHostname('the host of a tenant below that is not below its own', 'www.shop.test', foreign('www.shop.test')),
   withHostname('any host where the label is missing', 'www.acme.example.org', hostless('tenant-bare'), 'tenant-bare'),
   withHostname('any host where the label is empty', 'www.acme.example.org', hostless('tenant-empty'), 'tenant-empty'),
   withHostname('any host of the platform', 'dashboard.example.org', 'allowed', 'cozy-harbor'),

@@ -4,7 +4,7 @@ import type { KubeObject } from '../../../api/meta/v1/types.ts';
 import { renderManifests } from '../../../hack/manifests/apply.ts';
 import type { Gateway } from '../../../pkg/gateway/types.ts';
 import { eventually } from '../../poll.ts';
-import { change, collection, create, gateways, grpcRoutes, httpRoutes, ingresses, listenerSets, remove, tcpRoutes, tlsRoutes, udpRoutes, type Attempt, type Case, type Who } from './cases.ts';
+import { change, collection, create, gateways, grpcRoutes, hosts, httpRoutes, ingresses, listenerSets, remove, tcpRoutes, tlsRoutes, udpRoutes, type Attempt, type Case, type Who } from './cases.ts';
 import { cordonAttack, cordonCases } from './cordon-cases.ts';
 import { gatewayAttacks, gatewayHostnameCases, gatewayListenerCases } from './gateway-cases.ts';
 import { claimFor, externalHost, ingressAttack, ingressCases } from './ingress-cases.ts';
@@ -83,15 +83,15 @@ describe('policies', () => {
       for (const name of named('ValidatingAdmissionPolicyBinding')) assert.deepEqual(((await world.get(bindingAt(name))) as { spec?: { validationActions?: string[] } }).spec?.validationActions, ['Deny']);
     });
 
-    it('let the loop make the gateway of a tenant, and serve a route of the tenant below', async () => {
-      await world.post(collection(httpRoutes, 'tenant-acme-dev'), {
-        apiVersion: 'gateway.networking.k8s.io/v1', kind: 'HTTPRoute', metadata: { name: 'app' },
-        spec: { parentRefs: [{ name: 'cozystack', namespace: 'tenant-acme' }], hostnames: ['app.dev.acme.example.org'], rules: [{ backendRefs: [{ name: 'app', port: 80 }] }] },
-      });
-      await eventually('a listener for the host', async () => {
-        const { spec } = await world.get<Gateway>(`${collection(gateways, 'tenant-acme')}/cozystack`);
-        return spec?.listeners.some(({ hostname }) => hostname === 'app.dev.acme.example.org');
-      });
+    it('let the loop make the gateway of a tenant, and serve routes of the tenants below, as far as their hosts are below its own', async () => {
+      for (const namespace of ['tenant-acme-shop', 'tenant-acme-dev'] as const)
+        await world.post(collection(httpRoutes, namespace), {
+          apiVersion: 'gateway.networking.k8s.io/v1', kind: 'HTTPRoute', metadata: { name: 'app' },
+          spec: { parentRefs: [{ name: 'cozystack', namespace: 'tenant-acme' }], hostnames: [`app.${hosts[namespace]}`], rules: [{ backendRefs: [{ name: 'app', port: 80 }] }] },
+        });
+      const hostnames = async (): Promise<unknown[]> => (await world.get<Gateway>(`${collection(gateways, 'tenant-acme')}/cozystack`)).spec?.listeners.map(({ hostname }) => hostname) ?? [];
+      await eventually('a listener for the host', async () => (await hostnames()).includes('app.dev.acme.example.org'));
+      assert.deepEqual(await hostnames(), [undefined, 'app.dev.acme.example.org']);
       await eventually('the redirect', () => world.get(`${collection(httpRoutes, 'tenant-acme')}/cozystack-http-redirect`));
     });
 

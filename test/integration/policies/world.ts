@@ -14,7 +14,7 @@ import { plantedInCordoned } from './cordon-cases.ts';
 /** Of the experimental channel: their old versions are served there alone, or fields exist. */
 const experimental = new Set(['tlsroutes', 'tcproutes', 'grpcroutes']);
 
-/** A cluster with the product, its loop at work, and the tree root → acme → dev in it; tests may change all of it. */
+/** A cluster with the product, its loop at work, and the tree root → acme → dev and shop in it; tests may change all of it. */
 export class PolicyWorld {
   readonly cluster: Cluster;
 
@@ -82,6 +82,7 @@ export class PolicyWorld {
     await this.#tenant('tenant-root', 'acme', { gateway: true });
     await eventually('namespace tenant-acme', async () => (await this.cluster.controlPlane.request({ path: '/api/v1/namespaces/tenant-acme' })).status === 200);
     await this.#tenant('tenant-acme', 'dev', {});
+    await this.#tenant('tenant-acme', 'shop', { host: hosts['tenant-acme-shop'] });
     for (const name of ['tenant-customer', 'tenant-mixed', 'tenant-empty', 'tenant-bare', 'tenant-moved', 'cozy-harbor', 'plain'] as const) {
       const host = name === 'tenant-moved' ? 'old.example.org' : hosts[name];
       await this.post('/api/v1/namespaces', { metadata: { name, labels: host === undefined ? {} : { 'namespace.cozystack.io/host': host } } });
@@ -108,7 +109,7 @@ export class PolicyWorld {
     }
     await this.post(collection(packages, ''), objectOf(packages, {}));
     await this.patch('/api/v1/namespaces/tenant-moved', { metadata: { labels: { 'namespace.cozystack.io/host': 'new.example.org' } } });
-    for (const namespace of ['tenant-acme', 'tenant-acme-dev'] as const)
+    for (const namespace of ['tenant-acme', 'tenant-acme-dev', 'tenant-acme-shop'] as const)
       await eventually(`the host of ${namespace}`, async () => (await this.get(`/api/v1/namespaces/${namespace}`)).metadata.labels?.['namespace.cozystack.io/host'] === hosts[namespace]);
   }
 
