@@ -10,7 +10,7 @@ type Fields = Record<string, unknown>;
 const thing = { group: 'x.test', resource: 'things' };
 
 /** A cluster with nothing in it. For tests. */
-export const bareSurroundings: Surroundings = { settings: defaultTenantSettings, hasPublicNamespace: false, missing: new Set(['ciliumPolicy', 'ciliumClusterPolicy', 'module']), handedDown: { values: {} }, apiServer: { addresses: [], ports: [] } };
+export const bareSurroundings: Surroundings = { settings: defaultTenantSettings, hasPublicNamespace: false, missing: new Set(['ciliumPolicy', 'ciliumClusterPolicy', 'module']), handedDown: { values: {} }, platform: { values: {} }, apiServer: { addresses: [], ports: [] } };
 
 /** As much of a kube-apiserver's collection as the tenants' controller can tell: apply with managed fields, finalizers, versions, events. For tests. */
 export class FakeCollection implements Target {

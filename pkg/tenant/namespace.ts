@@ -1,3 +1,4 @@
+import type { TenantGatewaySpec } from '../../api/gateway/v1alpha1/tenantgateway.ts';
 import type { KubeObject } from '../../api/meta/v1/types.ts';
 import { managedBy } from '../controller/apply.ts';
 import { attachLabel } from '../gateway/names.ts';
@@ -43,9 +44,9 @@ export const namespaceFor = (name: string, uid: string, inherited: Inherited, { 
   };
 };
 
-export const gatewayFor = (apex: string, namespace: KubeObject): KubeObject => ({
+export const gatewayFor = (apex: string, settings: Partial<TenantGatewaySpec>, namespace: KubeObject): KubeObject => ({
   apiVersion: 'gateway.cozystack.io/v1alpha1',
   kind: 'TenantGateway',
   metadata: { name: gatewayName, namespace: namespace.metadata.name, labels: { ...managedBy }, ownerReferences: ownedBy(namespace) },
-  spec: { apex },
+  spec: { apex, ...settings },
 });

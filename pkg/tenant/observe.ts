@@ -12,7 +12,7 @@ import type { Surroundings } from './parts.ts';
 import { isOurs } from './ownership.ts';
 import type { Observed, Parent } from './plan.ts';
 import type { TenantSettings } from './settings.ts';
-import { handedDownBy, valuesName, type HandedDown } from './values.ts';
+import { handedDownBy, valuesName } from './values.ts';
 
 /** What the tenants' part of the loop looks at. */
 export interface TenantCaches {
@@ -80,7 +80,7 @@ const surroundingsOf = (caches: TenantCaches, settings: TenantSettings, tenant: 
   const { endpoints, ports } = apiServer.get(apiServerSlice.namespace, apiServerSlice.name) ?? {};
   return {
     settings,
-    handedDown: handedDownTo(caches, settings, tenant),
+    ...handedDownTo(caches, settings, tenant),
     apiServer: {
       addresses: (endpoints ?? []).flatMap(({ addresses }) => addresses).toSorted(),
       ports: (ports ?? []).flatMap(({ port }) => (port === undefined ? [] : [port])),
@@ -112,13 +112,14 @@ const parentOf = (caches: TenantCaches, { metadata: { namespace, name } }: Tenan
 const belongs = (namespace: KubeObject, tenant: Tenant | undefined): boolean =>
   tenant ? isOurs(namespace, tenant) : namespace.metadata.name === rootNamespace && isManaged(namespace);
 
-const handedDownTo = ({ namespaces, parts }: TenantCaches, { clusterValues }: TenantSettings, tenant: Tenant): HandedDown | undefined => {
+const handedDownTo = ({ namespaces, parts }: TenantCaches, { clusterValues }: TenantSettings, tenant: Tenant): Pick<Surroundings, 'handedDown' | 'platform'> => {
   const { namespace, name } = tenant.metadata as { namespace: string; name: string };
   const above = namespaces.get('', namespace);
   const secret = parts.values.get(namespace, valuesName);
-  if (!above || !secret) return { values: clusterValues };
-  if (!isRoot(namespace, name)) return handedDownBy(secret, above);
-  return isPartOurs(secret, tenant, above) ? { values: clusterValues } : undefined;
+  const configured = { handedDown: { values: clusterValues }, platform: { values: clusterValues } };
+  if (!above || !secret || (isRoot(namespace, name) && isPartOurs(secret, tenant, above))) return configured;
+  const platform = handedDownBy(secret, above);
+  return { handedDown: isRoot(namespace, name) ? undefined : platform, platform };
 };
 
 /** A tenant and those above it, root last. */

@@ -16,6 +16,8 @@ export interface Surroundings {
   missing: ReadonlySet<PartKind>;
   /** What is handed down to charts, by the tenant above or the platform; undefined for root where the platform's own Secret is there. */
   handedDown: HandedDown | undefined;
+  /** What the platform says to the tenant itself: the same, and for root always. */
+  platform: HandedDown;
   /** Where the kube-apiservers are. */
   apiServer: { addresses: readonly string[]; ports: readonly number[] };
 }

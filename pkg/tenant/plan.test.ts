@@ -74,6 +74,8 @@ describe('plan for a tenant', () => {
     { name: 'a gateway is made in it', seen: observed({}, { gateway: true }), does: ['apply namespace', 'apply gateway'], says: undefined },
     { name: 'a gateway that is there makes it ready', seen: observed({ gateway: gateway() }, { gateway: true }), does: ['apply namespace', 'apply gateway'], says: 'Reconciled' },
     { name: 'a gateway needs a host', seen: observed({ inherited: nothing }, { gateway: true }), does: ['apply namespace'], says: 'HostRequired' },
+    { name: 'a gateway waits for values that can be done', seen: observed({ gateway: gateway(), surroundings: { ...bareSurroundings, platform: { values: { solver: 'x' } } } }, { gateway: true }), does: ['apply namespace'], says: 'InvalidGatewayValues' },
+    { name: 'a gateway stays as it is while values cannot be read', seen: observed({ gateway: gateway(), surroundings: { ...bareSurroundings, handedDown: { fault: 'x' }, platform: { fault: 'x' } } }, { gateway: true }), does: ['apply namespace'], says: 'ValuesUnreadable' },
     { name: "somebody's gateway is left alone", seen: observed({ gateway: gateway('someone') }, { gateway: true }), does: ['apply namespace'], says: 'GatewayNotOwned' },
     { name: 'the gateway goes with the flag', seen: observed({ gateway: gateway() }), does: ['apply namespace', 'delete gateway'], says: 'Reconciled' },
     { name: "somebody's gateway stays without the flag", seen: observed({ gateway: gateway('someone') }), does: ['apply namespace'], says: 'Reconciled' },

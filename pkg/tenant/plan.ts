@@ -10,7 +10,9 @@ import { cleanupFinalizer, gatewayName, lineageOf } from './names.ts';
 import { gatewayFor, namespaceFor } from './namespace.ts';
 import { isGatewayOurs, isOurs, isRootTenant, ownerOf, targetOf } from './ownership.ts';
 import { partKey, type PartKind } from './part.ts';
+import { gatewaySettings } from './gateway-spec.ts';
 import { partsOf, type Surroundings } from './parts.ts';
+import { valuesName } from './values.ts';
 import { quotaFaults } from './quota/objects.ts';
 
 /** The namespace that a Tenant was created in, as a parent. */
@@ -133,7 +135,7 @@ const planParts = ({ tenant, inherited, made, surroundings }: Observed, namespac
   ];
 };
 
-const planGateway = ({ tenant, inherited, gateway }: Observed, namespace: KubeObject): { actions: Action[]; verdict?: Verdict } => {
+const planGateway = ({ tenant, inherited, gateway, surroundings }: Observed, namespace: KubeObject): { actions: Action[]; verdict?: Verdict } => {
   const ours = gateway && isGatewayOurs(gateway, namespace);
   if (!tenant.spec?.gateway) return { actions: ours && !gateway.metadata.deletionTimestamp ? [{ do: 'delete', what: 'gateway', object: gateway }] : [] };
   // Only a decision takes a gateway away, with all that was set on it; a host that is missing or cannot be is a mistake to mend.
@@ -146,5 +148,8 @@ const planGateway = ({ tenant, inherited, gateway }: Observed, namespace: KubeOb
   if (gateway && !ours)
     return wait('GatewayNotOwned', `${which} exists and was not made for this tenant; it is left alone: delete it or set spec.gateway to false`);
   if (gateway?.metadata.deletionTimestamp) return wait('GatewayTerminating', `${which} is being deleted; it is made anew when it is gone`);
-  return { actions: [{ do: 'apply', what: 'gateway', desired: gatewayFor(inherited.host, namespace) }] };
+  if ('fault' in surroundings.platform) return { actions: [] }; // told as what it is; the gateway stays as it was
+  const found = gatewaySettings(surroundings.platform.values);
+  if ('fault' in found) return wait('InvalidGatewayValues', `What the platform says of gateways in Secret ${valuesName}, under _cluster, cannot be done: ${found.fault}`);
+  return { actions: [{ do: 'apply', what: 'gateway', desired: gatewayFor(inherited.host, found.settings, namespace) }] };
 };

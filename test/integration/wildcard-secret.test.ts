@@ -20,6 +20,7 @@ describe("the operator's wildcard certificate", () => {
     this.timeout(20 * 60_000); // the control plane may have to be built
     world = await LoopWorld.create(await ownControlPlane());
     await world.post('/api/v1/namespaces/cozy-system/secrets', { metadata: { name: 'cozystack-values' }, ...values('_cluster: { wildcard-secret-name: wild }') });
+    await world.post('/api/v1/namespaces/tenant-root/secrets', { metadata: { name: 'cozystack-values' }, ...values('_cluster: { wildcard-secret-name: wild, issuer-name: ignored }') });
     await world.post('/api/v1/namespaces/tenant-root/secrets', { ...tlsSecret('tenant-root', 'wild', first), metadata: { name: 'wild' } });
     world.startLoop('first');
     await world.createTenant('tenant-root', 'root', { host: 'example.org' });
@@ -49,6 +50,11 @@ describe("the operator's wildcard certificate", () => {
     assert.equal(gate.type, 'kubernetes.io/tls');
     assert.equal((await find('tenant-root'))?.metadata.labels, undefined);
     assert.equal(await find('tenant-plain'), undefined);
+  });
+
+  it('is what gateways of tenants serve', async () => {
+    const { spec } = (await world.gateways.get('tenant-gate', 'cozystack')) as { spec?: object };
+    assert.deepEqual(spec, { apex: 'gate.example.org', certMode: 'existingSecret', wildcardSecretRef: { name: 'wild' }, issuerName: 'letsencrypt-prod', gatewayClassName: 'cilium' });
   });
 
   it('is read by rights that hold where it is needed, and nowhere else', async () => {
