@@ -130,10 +130,10 @@ export class LoopWorld {
     });
   }
 
-  /** Those of a set that the loop looks at: each takes the kube-apiserver a while. */
-  async installCrds(set: CrdSet): Promise<void> {
+  /** Those of a set that most tests need: each takes the kube-apiserver a while. `more` are names of others. */
+  async installCrds(set: CrdSet, more: readonly string[] = []): Promise<void> {
     const documents = (await crdDocuments(set)).map((text) => parse(text) as KubeObject);
-    await this.#apply(documents.filter(({ metadata }) => loopCrds.has(metadata.name!)));
+    await this.#apply(documents.filter(({ metadata }) => loopCrds.has(metadata.name!) || more.includes(metadata.name!)));
   }
 
   async #install(): Promise<void> {
