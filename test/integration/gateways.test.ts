@@ -1,8 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
-import path from 'node:path';
 import { describe, it } from 'mocha';
-import { parseAllDocuments } from 'yaml';
 import type { TenantGateway } from '../../api/gateway/v1alpha1/tenantgateway.ts';
 import type { Condition, KubeObject } from '../../api/meta/v1/types.ts';
 import type { Certificate, Gateway, ListenerSet, Route } from '../../pkg/gateway/types.ts';
@@ -17,7 +14,7 @@ const namespaceAt = (name: string): string => `/api/v1/namespaces/${name}`;
 const accountAt = '/api/v1/namespaces/tenant-acme/secrets/cozystack-acme-account';
 const attach = (owner: string): string => `attach.gateway.cozystack.io/${owner}`;
 
-/** On a real kube-apiserver with the policies of layers 1, 2 and 7, and without any data plane. */
+/** On a real kube-apiserver under the policies, and without any data plane. */
 describe('gateways', () => {
   let world: LoopWorld;
 
@@ -28,7 +25,6 @@ describe('gateways', () => {
       world.installCrds('gateway-api', ['gatewayclasses', 'listenersets', 'grpcroutes', 'tlsroutes'].map((plural) => `${plural}.gateway.networking.k8s.io`)),
       world.installCrds('cert-manager'),
     ]);
-    for (const file of ['gateway-listeners', 'gateway-hostnames', 'route-hostnames']) await installPolicy(file);
     for (const name of ['cozy-cert-manager', 'cozy-dashboard', 'cozy-shared']) await world.post('/api/v1/namespaces', { metadata: { name } });
     // Somebody had an Issuer of this name before.
     await world.post('/api/v1/namespaces', { metadata: { name: 'tenant-taken', labels: { 'namespace.cozystack.io/host': 'taken.example.org' } } });
@@ -43,12 +39,6 @@ describe('gateways', () => {
   });
   after(() => world?.stop());
 
-  const installPolicy = async (file: string): Promise<void> => {
-    const text = await readFile(path.join(import.meta.dirname, `../../manifests/policies/${file}.yaml`), 'utf8');
-    for (const object of parseAllDocuments(text).map((document) => document.toJS() as KubeObject)) {
-      await world.post(`/apis/${object.apiVersion}/${object.kind === 'ValidatingAdmissionPolicy' ? 'validatingadmissionpolicies' : 'validatingadmissionpolicybindings'}`, object);
-    }
-  };
   const change = async (spec: object, namespace = 'tenant-acme'): Promise<void> => {
     const object = { apiVersion: 'gateway.cozystack.io/v1alpha1', kind: 'TenantGateway', metadata: { namespace, name: 'cozystack' }, spec };
     await world.gateways.apply(object, { fieldManager: 'test', force: true });
