@@ -1,5 +1,6 @@
 import { findComponents } from '../hack/controlplane/components.ts';
 import { crdDocuments, crdSets } from '../hack/crds/crds.ts';
+import { prepareDataPlane } from '../hack/dataplane/dataplane.ts';
 import { goClients } from './clients/go-clients.ts';
 
 /**
@@ -8,6 +9,8 @@ import { goClients } from './clients/go-clients.ts';
  */
 export const prepare = async (files: readonly string[], log: (line: string) => void): Promise<void> => {
   if (!files.some((file) => /^test\/(integration|contract|e2e|heavy)\//.test(file))) return;
+  // What it needs of the machine is known to be there before anything takes minutes.
+  if (files.some((file) => file.startsWith('test/e2e/gateway/'))) await prepareDataPlane(log);
   await findComponents({ log });
   for (const set of crdSets) await crdDocuments(set);
   // After the components, whose packages they share.

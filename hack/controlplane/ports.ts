@@ -4,12 +4,13 @@ import { createServer } from 'node:net';
 
 /**
  * Finds loopback ports that nobody listens on. They lie below the ranges that systems hand out to outgoing connections
- * (32768 and up), so that a component that is stopped for a while finds its port still free.
+ * (32768 and up), so that a component that is stopped for a while finds its port still free, and above those that the data
+ * plane of tests is bound to.
  */
 export const freePorts = async (count: number): Promise<number[]> => {
   const ports = new Set<number>();
   while (ports.size < count) {
-    const port = randomInt(10_000, 32_000);
+    const port = randomInt(20_000, 32_000);
     if (!ports.has(port) && (await isFree(port))) ports.add(port);
   }
   return [...ports];

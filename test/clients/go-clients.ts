@@ -1,10 +1,9 @@
 import { execFile, spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { access, mkdir, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises';
-import { homedir } from 'node:os';
+import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
+import { cached } from '../../hack/cached.ts';
 import { compile } from '../../hack/go/compile.ts';
 
 const run = promisify(execFile);
@@ -15,31 +14,18 @@ const moduleFolder = path.join(import.meta.dirname, 'go');
  * Throws when Go is missing and when the build fails.
  */
 export const goClients = async (log: (line: string) => void = () => {}): Promise<string> => {
-  const folder = path.join(process.env['XDG_CACHE_HOME'] || path.join(homedir(), '.cache'), 'tenant-apiserver', 'clients', await cacheKey());
-  const executable = path.join(folder, 'clients.test');
-  if (await access(executable).then(() => true, () => false)) return executable;
-  log('building the Go clients: client-go, controller-runtime, Helm (once; about 2 minutes on 2 cores where Kubernetes was built before)');
-  await mkdir(folder, { recursive: true });
-  const building = await mkdtemp(path.join(folder, '.build-'));
-  try {
+  const names = (await readdir(moduleFolder)).sort();
+  const content = await Promise.all(names.map(async (name) => [name, await readFile(path.join(moduleFolder, name), 'utf8')]));
+  const make = async (folder: string): Promise<void> => {
+    log('building the Go clients: client-go, controller-runtime, Helm (once; about 2 minutes on 2 cores where Kubernetes was built before)');
     // `go test` would not tell what it compiles.
     await compile({ moduleFolder, args: ['.'], log });
-    const built = path.join(building, 'clients.test');
-    await run('go', ['test', '-c', '-o', built, '.'], { cwd: moduleFolder }).catch((error: { stdout?: string; stderr?: string }) => {
+    await run('go', ['test', '-c', '-o', path.join(folder, 'clients.test'), '.'], { cwd: moduleFolder }).catch((error: { stdout?: string; stderr?: string }) => {
       throw new Error(`go test -c failed:\n${error.stderr}${error.stdout}`, { cause: error });
     });
-    await rename(built, executable); // only a whole one is ever found there
     log('the Go clients are built');
-  } finally {
-    await rm(building, { recursive: true, force: true });
-  }
-  return executable;
-};
-
-const cacheKey = async (): Promise<string> => {
-  const names = (await readdir(moduleFolder)).sort();
-  const files = await Promise.all(names.map(async (name) => [name, await readFile(path.join(moduleFolder, name), 'utf8')]));
-  return createHash('sha256').update(JSON.stringify(files)).digest('hex').slice(0, 16);
+  };
+  return cached({ name: 'clients', content, file: 'clients.test', make });
 };
 
 /** The names of all Go tests. */

@@ -36,7 +36,7 @@ export const putInFront = (put: (cluster: Cluster) => Promise<void>): void => {
 /** The cluster that the tests of this process share. */
 export const sharedCluster = (): Promise<Cluster> => {
   shared ??= sharedControlPlane()
-    .then(clusterOn)
+    .then((controlPlane) => clusterOn(controlPlane))
     .then(async (cluster) => {
       await front?.(cluster);
       return cluster;
@@ -44,8 +44,9 @@ export const sharedCluster = (): Promise<Cluster> => {
   return shared;
 };
 
-/** A cluster for tests that stop servers. */
-export const ownCluster = async (options: Parameters<typeof ownControlPlane>[0] = {}): Promise<Cluster> => clusterOn(await ownControlPlane(options));
+/** A cluster for tests that stop servers. @param serverArgs further flags of the server */
+export const ownCluster = async (options: Parameters<typeof ownControlPlane>[0] = {}, serverArgs: readonly string[] = []): Promise<Cluster> =>
+  clusterOn(await ownControlPlane(options), serverArgs);
 
 /**
  * A cluster for tests that compare: its server has issued the serving certificate, and writes nothing to objects any more.
@@ -62,7 +63,7 @@ export const quietCluster = async (options: Parameters<typeof ownControlPlane>[0
   return { ...cluster, server };
 };
 
-const clusterOn = async (controlPlane: ControlPlane): Promise<Cluster> => {
+const clusterOn = async (controlPlane: ControlPlane, serverArgs: readonly string[] = []): Promise<Cluster> => {
   const [port] = (await freePorts(1)) as [number];
   await installProduct(controlPlane, port);
   const kubeconfig = await serverKubeconfig(controlPlane);
@@ -73,7 +74,7 @@ const clusterOn = async (controlPlane: ControlPlane): Promise<Cluster> => {
     await child.start();
     return child;
   };
-  const server = await started(port, 'tenant-apiserver', []);
+  const server = await started(port, 'tenant-apiserver', serverArgs);
   await waitAvailable(controlPlane);
   return {
     controlPlane,

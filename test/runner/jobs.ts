@@ -31,7 +31,7 @@ export const jobsOf = async (root: string, files: readonly string[]): Promise<Jo
   const jobs = new Map<string, Job>();
   for (const file of files) {
     const text = await readFile(path.join(root, file), 'utf8');
-    const key = /\bsharedTwin\b/.test(text) ? 'twins' : /\bshared(ControlPlane|Cluster|StoreWorld)\b/.test(text) ? 'shared' : /\bcontractWorld\b/.test(text) ? 'contract' : file;
+    const key = /\bsharedTwin\b/.test(text) ? 'twins' : /\bshared(ControlPlane|Cluster|StoreWorld)\b/.test(text) ? 'shared' : /\bcontractWorld\b/.test(text) ? 'contract' : /\bdataPlaneWorld\b/.test(text) ? 'data plane' : file;
     const job = jobs.get(key) ?? { files: [], seconds: 0 };
     job.files.push(file);
     job.seconds += measured[path.basename(file)] ?? usual;
