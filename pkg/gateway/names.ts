@@ -21,12 +21,19 @@ export const controllerName = 'gateway.cozystack.io/tenantgateway-controller';
 /** The namespace of cert-manager, whose HTTP-01 solver routes attach to port 80. */
 export const certManagerNamespace = 'cozy-cert-manager';
 
+/** cert-manager puts names of Certificates into labels, whose values hold 63 characters: of a long name of a gateway the hash is kept. */
+const fitting = (gateway: string, rest: string): string => {
+  if (gateway.length + 1 + rest.length <= 63) return `${gateway}-${rest}`;
+  const mark = hash('sha256', gateway, 'hex').slice(0, 8);
+  return `${gateway.slice(0, 53 - rest.length).replace(/[-.]+$/, '')}-${mark}-${rest}`;
+};
+
 /** Names of what a TenantGateway `name` makes. */
 export const namesOf = (name: string) => ({
   gateway: name,
   issuer: `${name}-gateway`,
   accountSecret: `${name}-acme-account`,
-  wildcardCertificate: `${name}-gateway-tls`,
+  wildcardCertificate: fitting(name, 'gateway-tls'),
   redirect: `${name}-http-redirect`,
 });
 
@@ -47,11 +54,11 @@ export const hostListener = (host: string): string => `https-${hostKey(host)}`;
 export const zoneListener = (apex: string, own: string): string => (apex === own ? 'https' : `https-child-${hostKey(apex)}`);
 export const passthroughListener = (service: string): string => `tls-${service}`;
 
-/** Label values hold 63 characters, and cert-manager puts this name into labels: a long first label is cut, the hash tells hosts apart. */
+/** A long first label is cut: the hash tells hosts apart. */
 export const hostCertificate = (gateway: string, host: string): string => {
   const key = hostKey(host);
   const excess = `${gateway}-${key}-tls`.length - 63;
   if (excess <= 0) return `${gateway}-${key}-tls`;
   const kept = key.slice(0, Math.max(1, key.length - 9 - excess));
-  return `${gateway}-${kept.replace(/-+$/, '')}${key.slice(-9)}-tls`;
+  return fitting(gateway, `${kept.replace(/-+$/, '')}${key.slice(-9)}-tls`);
 };

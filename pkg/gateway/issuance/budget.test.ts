@@ -73,6 +73,11 @@ describe('the budget of an ACME server', () => {
     assert.deepEqual(waiting.map(({ limit, until }) => [limit, until - now]), [['duplicates', 7 * dayMs - (dayMs + 3 * hourMs)]]);
   });
 
+  it('counts the same names once for their domain, however often they were had', () => {
+    const again = Array.from({ length: 30 }, (_, index) => had('a/gw', ['www.example.org'], 6 * dayMs - index * hourMs));
+    assert.equal(allocate({ certificatesPerDomain: prod.certificatesPerDomain }, [...fifty.slice(0, 48), ...again], [wants('b/gw', ['x.example.org'])], now).granted.length, 1);
+  });
+
   it('counts renewals as duplicates, but not as new for their domain', () => {
     const renewals = hostsOf(50, 'example.org', 'r').map((host) => ({ ...had('a/gw', [host], hourMs * 30), renewal: true }));
     assert.equal(allocate(prod, renewals, [wants('a/gw', ['www.example.org'])], now).granted.length, 1);

@@ -40,7 +40,6 @@ const dnsNames = ({ subjectAltName = '' }: X509Certificate): string[] =>
 /** Whether clients take a certificate with these names for a host; a wildcard covers one label, and itself. */
 export const covers = (names: readonly string[], host: string): boolean => {
   const wanted = normalHost(host);
-  if (names.includes(wanted)) return true;
   const dot = wanted.indexOf('.');
-  return dot > 0 && !wanted.startsWith('*.') && names.includes(`*${wanted.slice(dot)}`);
+  return names.includes(wanted) || (dot > 0 && names.includes(`*${wanted.slice(dot)}`));
 };

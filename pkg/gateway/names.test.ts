@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { describe, it } from 'mocha';
+import { hostCertificate, namesOf } from './names.ts';
+
+const label = (maxLength: number) => fc.stringMatching(new RegExp(`^[a-z]([-a-z0-9]{0,${maxLength - 2}}[a-z0-9])?$`));
+const gateway = fc.oneof(fc.constant('cozystack'), label(63), fc.tuple(label(60), label(60)).map(([a, b]) => `${a}.${b}`));
+const host = fc.tuple(label(63), fc.constantFrom('example.org', 'a.very.long.domain.example.net')).map(([first, rest]) => `${first}.${rest}`);
+
+describe('names of Certificates', () => {
+  const name = fc.oneof(fc.tuple(gateway, host).map(([of, served]) => hostCertificate(of, served)), gateway.map((of) => namesOf(of).wildcardCertificate));
+
+  it('fit into a label, and are names, whatever the gateway and the host are called', () =>
+    fc.assert(fc.property(name, (found) => assert.match(found, /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/)), { numRuns: 300 }));
+  it('have 63 characters at most', () => fc.assert(fc.property(name, (found) => assert.ok(found.length <= 63, found)), { numRuns: 300 }));
+  it('differ where host or gateway do', () =>
+    fc.assert(
+      fc.property(gateway, gateway, host, host, (one, other, a, b) => {
+        if (a !== b) assert.notEqual(hostCertificate(one, a), hostCertificate(one, b));
+        if (one !== other) assert.notEqual(hostCertificate(one, a), hostCertificate(other, a));
+        assert.notEqual(namesOf(one).wildcardCertificate, hostCertificate(other, b));
+      }),
+    ));
+  it('are those of Cozystack where they fit', () => {
+    assert.equal(namesOf('cozystack').wildcardCertificate, 'cozystack-gateway-tls');
+    assert.match(hostCertificate('cozystack', 'harbor.example.org'), /^cozystack-harbor-[0-9a-f]{8}-tls$/);
+  });
+});
