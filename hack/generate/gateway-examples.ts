@@ -37,6 +37,7 @@ const textOf = ({ namespaces, routes }: Tree, gateway: TenantGateway): string =>
     abilities: { listenerSets: false, mergesKinds: true },
     missing: new Set(),
     issuers: defaultIssuers,
+    given: new Map(),
   });
   const documents = [gateway, ...done.actions.flatMap((action) => (action.do === 'apply' ? [action.desired] : []))];
   const header = '# Made from tree.yaml by `npm run update`; do not edit. The TenantGateway, then what it becomes, then what its routes are told.\n';

@@ -45,7 +45,9 @@ export const undercuts = ({ route, place, parentRef: { sectionName, port } }: Pi
 export interface Claims {
   byHost: Map<string, Claim>;
   attachments: Attachment[];
-  /** Namespaces with a route that would be served on whatever a listener covers. */
+  /** Namespaces with a route without hosts, which would be served on whatever a listener covers. */
+  hostless: Set<string>;
+  /** These, and namespaces with a wildcard that is not theirs. */
   roaming: Set<string>;
 }
 
@@ -57,14 +59,14 @@ export const gatewayOf = ({ group = gatewayGroup, kind = 'Gateway', namespace, n
 };
 
 /**
- * Who may serve what on a gateway. Of several namespaces that want a host `cozy-*` wins, then the first by name: the owner of
- * a gateway comes before the tenants below it, and nothing that comes or goes elsewhere moves a host.
+ * Who may serve what on a gateway. Of several namespaces that want a host `cozy-*` wins, then the first by name: nothing that
+ * comes or goes elsewhere moves a host.
  */
 export const resolveClaims = (gateway: TenantGateway, routes: readonly Route[], attached: ReadonlyMap<string, Attached>, ground: Ground): Claims => {
   const key = `${gateway.metadata.namespace}/${gateway.metadata.name}`;
   const byHost = new Map<string, Claim & { rivals: Set<string> }>();
   const attachments: Attachment[] = [];
-  const roaming = new Set<string>();
+  const hostless = new Set<string>();
   for (const route of routes.toSorted(byPrecedence)) {
     const namespace = route.metadata.namespace!;
     for (const parentRef of route.spec?.parentRefs ?? []) {
@@ -73,7 +75,7 @@ export const resolveClaims = (gateway: TenantGateway, routes: readonly Route[], 
       const barred = bar(route, parentRef, attached.get(namespace), gateway);
       if (barred) {
         attachments.push({ route, parentRef, place, hosts: [], faults: [barred] });
-        if (barred.reason === 'HostnameRequired') roaming.add(namespace);
+        if (barred.reason === 'HostnameRequired') hostless.add(namespace);
         continue;
       }
       const wanted = [...new Set((route.spec?.hostnames ?? []).map(normalHost))];
@@ -83,10 +85,11 @@ export const resolveClaims = (gateway: TenantGateway, routes: readonly Route[], 
       attachments.push({ route, parentRef, place, hosts, faults: [...faults.values()].filter((fault) => fault !== undefined) });
     }
   }
+  const roaming = new Set(hostless);
   // A wildcard that is not had, or is another's, would be served all the same wherever its namespace shares a listener.
   for (const { host, rivals } of byHost.values()) if (isWildcard(host)) for (const rival of rivals) roaming.add(rival);
   for (const { route, faults } of attachments) if (faults.some(({ host }) => host !== undefined && isWildcard(host))) roaming.add(route.metadata.namespace!);
-  return { byHost, attachments, roaming };
+  return { byHost, attachments, hostless, roaming };
 };
 
 /** What keeps one host of a route from it. */

@@ -47,9 +47,10 @@ export const gatewayController = ({ caches, targets, settings = defaultGatewaySe
   const reconcile = async (key: string): Promise<void> => {
     const { namespace, name } = splitKey(key);
     const gateway = caches.tenantGateways.get(namespace, name);
-    const observed = gateway && observe(caches, gateway, settings.issuers);
-    const todo = observed && plan(observed);
     const needs = gateway ? secretNeeds(gateway.spec, settings.issuers) : [];
+    const seen = await secrets.see(namespace, needs);
+    const observed = gateway && observe(caches, gateway, settings.issuers, seen);
+    const todo = observed && plan(observed);
     const rationed = gateway && todo && (await desk.ration(gateway, todo.actions));
     const carried = rationed && (await carryOut(targets, gateway, rationed.actions));
     // Also for a gateway that is gone: routes must not go on saying that they are attached.
@@ -60,7 +61,7 @@ export const gatewayController = ({ caches, targets, settings = defaultGatewaySe
     if (!carried) return desk.forget(key);
     const { refused, rejected, created } = carried;
     if (!created && !gateway.metadata.deletionTimestamp) {
-      const outlook = { plan: todo, refused, rejected: rejected.map(({ message }) => message), missing: observed.missing, live: observed.live, waiting: rationed.waiting, secrets: await secrets.see(namespace, needs) };
+      const outlook = { plan: todo, refused, rejected: rejected.map(({ message }) => message), missing: observed.missing, live: observed.live, waiting: rationed.waiting, secrets: seen };
       const status = statusOf(gateway, outlook, clock.now());
       if (await applyStatus(targets.status, gateway, status)) await tell(gateway, status);
     }

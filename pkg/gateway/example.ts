@@ -63,6 +63,7 @@ export const observedOf = (routes: Route[] = [], gateway = exampleGateway(), cha
   abilities: { listenerSets: false, mergesKinds: true },
   missing: new Set(),
   issuers: defaultIssuers,
+  given: new Map([['wild', true]]),
   ...change,
 });
 

@@ -46,7 +46,7 @@ interface Wanted {
 export const listenersOf = (gateway: TenantGateway, ground: Ground, claims: Claims, held: ReadonlyMap<string, Place>, abilities: Abilities): Listeners => {
   const owner = gateway.metadata.namespace!;
   const passed = [...ground.passthrough].map(([host, service]): Wanted => ({ ...standing(passthroughListener(service), host), admits: winnerOf(claims, host) }));
-  const apex = ground.zones.size > 0 ? [{ ...standing(apexListener, ground.apex), admits: winnerOf(claims, ground.apex), secret: secretOf(gateway, ground, ground.apex) }] : [];
+  const apex = ground.zones.size > 0 ? [{ ...standing(apexListener, ground.apex), admits: winnerOf(claims, ground.apex), secret: secretFor(gateway, ground, ground.apex) }] : [];
   const shared = [...ground.zones.values()].map((zone) => sharedListener(gateway, ground, claims, zone));
   const fixed = [...shared.slice(0, 1), ...apex, ...passed].slice(0, listenerLimit - 1);
   const { others, namesakes } = distinct([...shared.slice(1), ...singles(gateway, ground, claims, shared)]);
@@ -55,7 +55,7 @@ export const listenersOf = (gateway: TenantGateway, ground: Ground, claims: Clai
   // A contested host without a listener of its own must not fall to whoever lost it.
   const losers = new Set(outside.flatMap(({ hostname }) => [...(claims.byHost.get(hostname)?.rivals ?? [])]));
   const kept = [...fixed, ...others.filter(({ name }) => places.has(name))].map((wanted) => (isWildcard(wanted.hostname) ? { ...wanted, admits: wanted.admits.difference(losers) } : wanted));
-  const placed = kept.map((wanted): Placed => ({ listener: render(wanted, owner, abilities), place: places.get(wanted.name) ?? 0, admits: wanted.admits })).toSorted(byProtocolAndHost);
+  const placed = inOrder(kept.map((wanted) => ({ listener: render(wanted, owner, abilities), place: places.get(wanted.name) ?? 0, admits: wanted.admits })));
   return {
     placed: [{ listener: httpOf(owner), place: 0, admits: new Set([owner, certManagerNamespace]) }, ...placed],
     certificates: gateway.spec.certMode === 'existingSecret' ? new Map() : certificatesFor(ground, kept),
@@ -82,7 +82,7 @@ const sharedListener = (gateway: TenantGateway, ground: Ground, { roaming }: Cla
   ...standing(zoneListener(apex, ground.apex), `*.${apex}`),
   admits: members.difference(roaming),
   since,
-  secret: secretOf(gateway, ground, apex),
+  secret: secretFor(gateway, ground, apex),
 });
 
 /** Hosts that need a listener of their own: all where there is no zone, else those that a zone's would not serve, or to others too. */
@@ -95,7 +95,7 @@ const singles = (gateway: TenantGateway, ground: Ground, claims: Claims, shared:
     const reached = routes.some(({ place, parentRef: { sectionName } }) => place === 0 && (sectionName === undefined || sectionName === zone?.name));
     if (zone?.admits.has(namespace) && reached && rivals.isDisjointFrom(zone.admits)) return [];
     const since = sinceOf(claim);
-    return [{ name: hostListener(host), hostname: host, admits: new Set([namespace]), secret: secretOf(gateway, ground, host), since, reaches: new Set(routes.map(({ place }) => place)) }];
+    return [{ name: hostListener(host), hostname: host, admits: new Set([namespace]), secret: secretFor(gateway, ground, host), since, reaches: new Set(routes.map(({ place }) => place)) }];
   });
 };
 
@@ -105,7 +105,7 @@ const sinceOf = ({ routes }: Claim): string => routes.map(({ route }) => route.m
 const namesPerCertificate = 100;
 
 /** The Secret that holds the certificate for a host or a wildcard. */
-const secretOf = ({ metadata: { name = '' }, spec }: TenantGateway, ground: Ground, hostname: string): string => {
+const secretFor = ({ metadata: { name = '' }, spec }: TenantGateway, ground: Ground, hostname: string): string => {
   if (spec.certMode === 'existingSecret') return spec.wildcardSecretRef?.name ?? '';
   const zone = zoneOf(hostname, ground);
   if (!zone) return hostCertificate(name, hostname);
@@ -143,6 +143,30 @@ const render = ({ name, hostname, admits, secret }: Wanted, owner: string, { mer
 
 const nameLabel = 'kubernetes.io/metadata.name';
 
+/** The Secret of a listener that terminates TLS. */
+export const secretOf = ({ tls }: Listener): string | undefined => (tls?.mode === 'Terminate' ? tls.certificateRefs?.[0]?.name : undefined);
+
+/** The namespaces that a listener of ours admits, whether it is as we render it or as the kube-apiserver has it. */
+export const admittedBy = ({ allowedRoutes }: Listener): ReadonlySet<string> => {
+  const { matchLabels = {}, matchExpressions = [] } = (allowedRoutes as AllowedRoutes | undefined)?.namespaces?.selector ?? {};
+  const listed = matchExpressions.find(({ key, operator }) => key === nameLabel && operator === 'In')?.values;
+  return new Set(matchLabels[nameLabel] === undefined ? listed : [matchLabels[nameLabel]]);
+};
+
+interface AllowedRoutes {
+  namespaces?: { selector?: { matchLabels?: Record<string, string>; matchExpressions?: { key: string; operator: string; values?: string[] }[] } };
+}
+
+/** A listener that is there, as it is to be applied: without what the kube-apiserver has added. */
+export const withAdmitted = ({ name, port, protocol, hostname, tls, allowedRoutes }: Listener, owner: string, admits: ReadonlySet<string>): Listener => ({
+  name,
+  port,
+  protocol,
+  ...(hostname && { hostname }),
+  ...(tls && { tls: { mode: tls.mode, ...(tls.certificateRefs && { certificateRefs: tls.certificateRefs.map((reference) => ({ name: reference.name })) }) } }),
+  allowedRoutes: { ...allowedRoutes, namespaces: { from: 'Selector', selector: selectorOf(owner, admits) } },
+});
+
 /** By the gateway's own key, and by name: of the two, only the kube-apiserver writes the latter. */
 const selectorOf = (owner: string, admits: ReadonlySet<string>): object => {
   const key = { [attachLabel(owner)]: '' };
@@ -161,6 +185,9 @@ const httpOf = (owner: string): Listener => ({
     namespaces: { from: 'Selector', selector: { matchExpressions: [{ key: nameLabel, operator: 'In', values: [...new Set([owner, certManagerNamespace])] }] } },
   },
 });
+
+/** HTTP first, then what terminates TLS, then what passes it through. */
+export const inOrder = (placed: readonly Placed[]): Placed[] => placed.toSorted(byProtocolAndHost);
 
 const byProtocolAndHost = ({ listener: a }: Placed, { listener: b }: Placed): number => compare(a.protocol, b.protocol) || compare(a.hostname ?? '', b.hostname ?? '');
 const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b));

@@ -9,6 +9,7 @@ import type { IssuerTable } from './issuance/issuers.ts';
 import { controllerName, namesOf, ownersOf } from './names.ts';
 import { classOf, isOurs, type Observed } from './plan.ts';
 import { certificates, gateways, httpRoutes, issuers, type Certificate, type Gateway, type GatewayClass, type ListenerSet, type Route } from './types.ts';
+import { isServable, type SeenSecret } from './secrets/verdict.ts';
 
 /** What the gateways' part of the loop looks at. */
 export interface GatewayCaches {
@@ -81,7 +82,7 @@ export const missingResources = (caches: GatewayCaches): Set<RestResource> => {
   return new Set(resources.filter(([, { missing }]) => missing).map(([resource]) => resource));
 };
 
-export const observe = (caches: GatewayCaches, gateway: TenantGateway, issuerTable: IssuerTable): Observed => {
+export const observe = (caches: GatewayCaches, gateway: TenantGateway, issuerTable: IssuerTable, seen: readonly SeenSecret[]): Observed => {
   const { namespace = '', name = '' } = gateway.metadata;
   const names = namesOf(name);
   const routes = routesOf(caches, `${namespace}/${name}`);
@@ -100,5 +101,6 @@ export const observe = (caches: GatewayCaches, gateway: TenantGateway, issuerTab
     abilities: abilitiesOf(caches.gatewayClasses.get('', classOf(gateway)), !caches.listenerSets.missing),
     missing: missingResources(caches),
     issuers: issuerTable,
+    given: new Map(seen.flatMap((secret) => (typeof secret.need.key === 'string' ? [] : [[secret.need.name, isServable(secret)] as const]))),
   };
 };

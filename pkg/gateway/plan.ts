@@ -6,12 +6,13 @@ import { withIssuerAsOwner } from './account.ts';
 import { attachedTo } from './attached.ts';
 import { resolveClaims, type Attachment } from './claims.ts';
 import { groundOf } from './ground.ts';
+import { handOver, type Standing } from './handover.ts';
 import { isHost, normalHost } from './hostnames.ts';
 import type { IssuerTable } from './issuance/issuers.ts';
 import { issuerSpec } from './issuer.ts';
-import { listenersOf, type Abilities } from './listeners.ts';
+import { listenersOf, secretOf, type Abilities } from './listeners.ts';
 import { compatibleManagedBy, namesOf } from './names.ts';
-import { placeOf, setName, type Place } from './places.ts';
+import { placeOf, setName } from './places.ts';
 import { redirectsOf } from './redirect.ts';
 import { explain } from './served.ts';
 import { certificates, gatewayGroup, gateways, httpRoutes, issuers, listenerSets, type Certificate, type Gateway, type Listener, type ListenerSet, type Route } from './types.ts';
@@ -40,6 +41,8 @@ export interface Observed {
   /** Resources that the kube-apiserver does not serve. */
   missing: ReadonlySet<RestResource>;
   issuers: IssuerTable;
+  /** Whether a Secret that the gateway was given can be served, by its name, as far as it was looked at. */
+  given: ReadonlyMap<string, boolean>;
 }
 
 export type Action =
@@ -59,6 +62,8 @@ export interface Plan {
   leftOut: string[];
   /** Names of the Certificates that should be there. */
   certificates: string[];
+  /** Listeners that wait for their certificates, while what was there before serves their hosts. */
+  waiting: string[];
   /** Namespaces in spec.attachedNamespaces that are not attached: they do not exist, are about to be, or may not be. */
   unattached: string[];
   /** What is wrong with the spec: nothing is changed until it is put right. */
@@ -66,7 +71,7 @@ export interface Plan {
 }
 
 /** No plan at all. */
-export const nothing = { actions: [], attachments: [], plain: new Set<Route>(), leftOut: [], certificates: [], unattached: [] };
+export const nothing = { actions: [], attachments: [], plain: new Set<Route>(), leftOut: [], certificates: [], waiting: [], unattached: [] };
 
 /** What to do for a gateway now. Pure. */
 export const plan = (observed: Observed): Plan => {
@@ -79,7 +84,9 @@ export const plan = (observed: Observed): Plan => {
   const attached = attachedTo(gateway, observed.attached);
   const ground = groundOf(gateway, attached);
   const claims = resolveClaims(gateway, routes, attached, ground);
-  const { placed, certificates: wanted, leftOut } = listenersOf(gateway, ground, claims, placesHeld(observed), abilities);
+  const standing = standingOf(observed);
+  const { placed: wished, certificates: wanted, leftOut } = listenersOf(gateway, ground, claims, new Map(standing.map(({ listener, place }) => [listener.name, place])), abilities);
+  const { placed, waiting } = handOver(wished, standing, { owner: namespace, claims, attached: new Set(attached.keys()), hasCertificate: (secret) => hasCertificate(observed, secret) });
   const listenersAt = Map.groupBy(placed, ({ place }) => place);
   const listeners = listenersAt.get(0)!.map(({ listener }) => listener);
   const places = [...listenersAt.keys()].filter((place) => place > 0).toSorted((a, b) => a - b);
@@ -116,7 +123,7 @@ export const plan = (observed: Observed): Plan => {
     const spec = { secretName: certificate, dnsNames: [...new Set(hosts)], issuerRef: { kind: 'Issuer', name: names.issuer } };
     apply('certificate', certificates, make(certificates, certificate, labels, spec), live.certificates.find(({ metadata }) => metadata.name === certificate));
   }
-  const attachments = explain(name, claims, placed, leftOut);
+  const attachments = explain(name, claims, wished, leftOut);
   const redirects = redirectsOf(name, namespace, ground.apex, attachments);
   for (const [redirect, spec] of redirects.specs) apply('redirect', httpRoutes, make(httpRoutes, redirect, perGateway, spec), live.redirects.find(({ metadata }) => metadata.name === redirect));
 
@@ -124,8 +131,11 @@ export const plan = (observed: Observed): Plan => {
   if (owned) actions.push({ do: 'own', what: 'account', desired: owned });
 
   if (!issuer && live.issuer && isOurs(live.issuer, gateway)) actions.push({ do: 'delete', what: 'issuer', object: live.issuer });
+  // Not before nothing that is there serves them: their Secrets go with them.
+  const served = new Set([...standing, ...placed].map(({ listener }) => secretOf(listener)));
+  const mayGo = ({ spec }: Certificate): boolean => spec?.secretName === undefined || (!served.has(spec.secretName) && [live.gateway, ...live.sets].every(isTakenUp));
   for (const object of live.certificates)
-    if (!wanted.has(object.metadata.name!) && !object.metadata.deletionTimestamp && isOurs(object, gateway)) actions.push({ do: 'delete', what: 'certificate', object });
+    if (!wanted.has(object.metadata.name!) && mayGo(object) && !object.metadata.deletionTimestamp && isOurs(object, gateway)) actions.push({ do: 'delete', what: 'certificate', object });
 
   for (const redirect of live.redirects)
     if (!redirects.specs.has(redirect.metadata.name!) && !redirect.metadata.deletionTimestamp && isOurs(redirect, gateway)) actions.push({ do: 'delete', what: 'redirect', object: redirect });
@@ -133,22 +143,34 @@ export const plan = (observed: Observed): Plan => {
     if (!places.some((place) => setName(name, place) === set.metadata.name) && !set.metadata.deletionTimestamp && isOurs(set, gateway)) actions.push({ do: 'delete', what: 'listenerSet', object: set });
 
   const unattached = [...new Set(gateway.spec.attachedNamespaces ?? [])].filter((listed) => !attached.has(listed));
-  return { actions, attachments, plain: redirects.plain, leftOut, certificates: [...wanted.keys()], unattached, fault: undefined };
+  return { actions, attachments, plain: redirects.plain, leftOut, certificates: [...wanted.keys()], waiting: waiting.map(({ listener }) => listener.name), unattached, fault: undefined };
 };
 
 /** The GatewayClass of a gateway. */
 export const classOf = ({ spec }: TenantGateway): string => spec.gatewayClassName || 'cilium';
 
-/** Where each listener stands now, by name. */
-const placesHeld = ({ gateway, live }: Observed): Map<string, Place> => {
-  const held = new Map<string, Place>();
-  for (const set of live.sets) {
-    if (!isOurs(set, gateway)) continue;
-    for (const { name } of set.spec?.listeners ?? []) held.set(name, placeOf(set.metadata.name!)?.place ?? 1);
-  }
-  if (live.gateway && isOurs(live.gateway, gateway)) for (const { name } of live.gateway.spec?.listeners ?? []) held.set(name, 0);
-  return held;
+/** Whether the data plane, as far as it tells, has seen the listeners as they are. */
+const isTakenUp = (holder: Gateway | ListenerSet | undefined): boolean => {
+  const generation = holder?.metadata.generation ?? 0;
+  return (holder?.status?.conditions ?? []).every(({ observedGeneration = generation }) => observedGeneration >= generation);
 };
+
+/** Our listeners, where they stand now; those of the Gateway last, which count where sets have one of the same name. */
+const standingOf = ({ gateway, live }: Observed): Standing[] => {
+  const inSets = live.sets.filter((set) => isOurs(set, gateway)).flatMap(({ metadata, spec }) => (spec?.listeners ?? []).map((listener) => ({ listener, place: placeOf(metadata.name!)?.place ?? 1 })));
+  const own = live.gateway && isOurs(live.gateway, gateway) ? (live.gateway.spec?.listeners ?? []) : [];
+  return [...inSets, ...own.map((listener) => ({ listener, place: 0 }))];
+};
+
+/** Whether a Secret of the gateway's namespace holds a certificate; undefined where it is none that we issue or were given. */
+const hasCertificate = ({ live, given }: Observed, secret: string): boolean | undefined => {
+  const certificate = live.certificates.find(({ spec }) => spec?.secretName === secret);
+  return certificate ? isIssued(certificate) : given.get(secret);
+};
+
+/** cert-manager's word on the Certificate as it is now. */
+const isIssued = ({ metadata: { generation = 0 }, status }: Certificate): boolean =>
+  status?.conditions?.some(({ type, status: state, observedGeneration = generation }) => type === 'Ready' && state === 'True' && observedGeneration >= generation) === true;
 
 /** Made for this very TenantGateway. */
 export const isOurs = (object: KubeObject, gateway: TenantGateway): boolean => controllerOf(object)?.uid === gateway.metadata.uid;

@@ -89,7 +89,7 @@ const certification = ({ metadata: { namespace = '' }, spec }: TenantGateway, { 
   if (plan.certificates.length === 0) return { type, status: 'True', reason: 'NothingToIssue', message: 'No certificate has to be issued' };
   if (waiting.length > 0) return waitingVerdict(issuerNameOf(spec), waiting);
   const pending = plan.certificates.filter((name) => !isCertified(live.certificates, name));
-  if (pending.length > 0) return { type, status: 'False', reason: 'CertificatesPending', message: `cert-manager has not issued: ${naming(pending)}` };
+  if (pending.length > 0) return { type, status: 'False', reason: 'CertificatesPending', message: `cert-manager has not issued: ${naming(pending)}${plan.waiting.length > 0 ? '; until then what was served before is served as it was' : ''}` };
   return { type, status: 'True', reason: 'Issued', message: `${plan.certificates.length} certificates are issued` };
 };
 

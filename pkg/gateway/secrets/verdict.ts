@@ -32,6 +32,9 @@ const presenceFault = (namespace: string, { need: { name, key, field }, facts }:
   return undefined;
 };
 
+/** Whether a data plane can serve a Secret that a gateway was given, whatever its certificate is good for. */
+export const isServable = ({ facts }: SeenSecret): boolean => facts.state === 'present' && facts.tls !== undefined && 'facts' in facts.tls;
+
 /** How the Secret that a gateway was given serves one of its hostnames, for the status of the listener. */
 export const servedCertificate = ({ facts }: SeenSecret, hostname: string, now: number): { ready: boolean; notAfter?: string; reason?: string } => {
   if (facts.state !== 'present' || !facts.tls || 'fault' in facts.tls) return { ready: false, reason: facts.state === 'absent' ? 'SecretMissing' : 'SecretInvalid' };
