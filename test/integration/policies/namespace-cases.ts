@@ -43,6 +43,7 @@ const guarded: [string, string | null][] = [
   ['tenant.cozystack.io/tenant-root', ''],
   ['tenant.cozystack.io/tenant-other', null],
   ['attach.gateway.cozystack.io/tenant-other', null],
+  ['projectcapsule.dev/cordoned', null],
 ];
 const untrusted: Named[] = ['a cluster administrator', 'an app chart'];
 const trusted: Who[] = ['administrator', 'a ServiceAccount of cozy-system', 'a ServiceAccount of cozy-cert-manager', 'a ServiceAccount of cozy-fluxcd', 'a ServiceAccount of kube-system'];
@@ -67,6 +68,8 @@ export const namespaceCases: Case[] = [
     { name: `the namespace controller writes ${subresource}`, as: 'the namespace controller', attempt: through(subresource, {}), verdict: 'allowed' },
     { name: `an app chart writes ${subresource} and no labels`, as: 'an app chart', attempt: through(subresource, {}), verdict: 'allowed' },
   ]),
+  { name: 'an app chart lifts a cordon', as: 'an app chart', attempt: label('projectcapsule.dev/cordoned', null, '/api/v1/namespaces/tenant-cordoned'), verdict: immutable('projectcapsule.dev/cordoned', 'true', null, 'an app chart') },
+  { name: "an app chart cordons what is no tenant's", as: 'an app chart', attempt: label('projectcapsule.dev/cordoned', 'true', '/api/v1/namespaces/plain'), verdict: 'allowed' },
   { name: 'an app chart sets another label', as: 'an app chart', attempt: label('team', 'web'), verdict: 'allowed' },
   { name: 'an app chart sets a label that begins alike', as: 'an app chart', attempt: label('namespace.cozystack.io.example.com/host', 'x'), verdict: 'allowed' },
   { name: 'an app chart creates a namespace without labels', as: 'an app chart', attempt: create({}), verdict: 'allowed' },

@@ -37,6 +37,8 @@ describe('policies', () => {
     this.timeout(20 * 60_000); // the components may have to be built
     world = await PolicyWorld.create();
     for (const [binding, { attempt, as }] of Object.entries(attacks)) await eventually(`${binding} works`, async () => (await world.send(attempt, as)).status === 403);
+    // Policies see a namespace as the kube-apiserver's cache has it.
+    await eventually('the new host of tenant-moved holds', async () => (await status(change(ingresses, 'tenant-moved', 'kept', { spec: { ingressClassName: 'other' } }))) === 403);
   });
   after(() => world?.cluster.controlPlane.stop());
 
@@ -119,6 +121,10 @@ describe('policies', () => {
 
     it("78: a tenant takes the dashboard's name by a GRPCRoute, and all names by a TCPRoute", async () => {
       for (const attempt of Object.values(routeAttacks)) assert.equal(await status(attempt, 'an app chart'), 403);
+    });
+
+    it('79: a label is written through a subresource, or emptied', async () => {
+      for (const each of namespaceCases.filter(({ name }) => /through (status|finalize)|empt/.test(name))) assert.equal(await status(each.attempt, each.as), 403, each.name);
     });
 
     it('81: any ServiceAccount of the platform attaches namespaces to a gateway', async () => {
