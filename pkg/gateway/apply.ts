@@ -1,9 +1,12 @@
 import type { TenantGateway } from '../../api/gateway/v1alpha1/tenantgateway.ts';
+import type { Condition } from '../../api/meta/v1/types.ts';
 import { applyObject, collectionPath, deleteObject, fieldManager, isRejected, type ReplaceTarget, type Target } from '../controller/apply.ts';
+import { timestamp } from '../controller/clock.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { hasCode, type StatusError } from '../kube/status-error.ts';
 import { isOurs, type Action, type Made } from './plan.ts';
 import type { RouteUpdate } from './route-status.ts';
+import type { Certificate } from './types.ts';
 
 /** Where each thing that a gateway makes is written. */
 export type GatewayTargets = Record<Exclude<Made, 'gateway' | 'listenerSet'>, Target> & Record<'gateway' | 'listenerSet', ReplaceTarget> & { account: Pick<Target, 'apply'> };
@@ -37,6 +40,12 @@ const act = async (targets: GatewayTargets, gateway: TenantGateway, action: Acti
   const outcome = await applyObject(targets[action.what], action.desired, action.live, (live) => isOurs(live, gateway));
   if (outcome.result === 'refused') carried.refused.push(outcome.message);
   if (outcome.result === 'written' && !action.live) carried.created = true;
+};
+
+/** Has cert-manager issue a Certificate anew, in the way of its own `cmctl renew`. */
+export const renew = async (target: Pick<Target, 'apply'>, { apiVersion, kind, metadata: { namespace, name, uid, generation } }: Certificate, now: number): Promise<void> => {
+  const issuing: Condition = { type: 'Issuing', status: 'True', reason: 'IssuerChanged', message: 'The gateway has another issuer', lastTransitionTime: timestamp(now), ...(generation && { observedGeneration: generation }) };
+  await target.apply({ apiVersion, kind, metadata: { namespace, name, uid }, status: { conditions: [issuing] } }, 'status');
 };
 
 /**

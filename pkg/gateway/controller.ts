@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { TenantGateway } from '../../api/gateway/v1alpha1/tenantgateway.ts';
-import type { KubeObject } from '../../api/meta/v1/types.ts';
+import type { Condition, KubeObject } from '../../api/meta/v1/types.ts';
 import { applyStatus, controllerOf, type Target } from '../controller/apply.ts';
 import { systemClock, type Clock } from '../controller/clock.ts';
 import type { Verdict } from '../controller/conditions.ts';
@@ -9,13 +9,15 @@ import type { EventRecorder } from '../controller/events.ts';
 import { keyOf, splitKey, type InformerHandlers } from '../controller/informer.ts';
 import type { Log } from '../controller/log.ts';
 import { gatewayName } from '../tenant/names.ts';
-import { carryOut, type GatewayTargets } from './apply.ts';
+import { carryOut, renew, type GatewayTargets } from './apply.ts';
 import type { IssuanceDesk } from './issuance/desk.ts';
+import { isTakenOver, withoutMoves } from './issuance/ration.ts';
+import { issuerNameOf } from './issuer.ts';
 import type { SecretReader } from './secrets/reader.ts';
 import { secretNeeds } from './secrets/needs.ts';
 import { controllerName, hostLabel, ownersOf } from './names.ts';
 import { allInformers, gatewaysOf, observe, routesOf, type GatewayCaches } from './observe.ts';
-import { nothing, plan } from './plan.ts';
+import { nothing, plan, type Action } from './plan.ts';
 import { routeUpdates, type RouteUpdate } from './route-status.ts';
 import { defaultGatewaySettings, type GatewaySettings } from './settings.ts';
 import { statusOf } from './status.ts';
@@ -51,7 +53,8 @@ export const gatewayController = ({ caches, targets, settings = defaultGatewaySe
     const seen = await secrets.see(namespace, needs);
     const observed = gateway && observe(caches, gateway, settings.issuers, seen);
     const todo = observed && plan(observed);
-    const rationed = gateway && todo && (await desk.ration(gateway, todo.actions));
+    const rationed = gateway && todo && (await desk.ration(gateway, orderable(gateway, observed.live.issuer, todo.actions)));
+    for (const certificate of rationed?.renewals ?? []) await renew(targets.certificate, certificate, clock.now());
     const carried = rationed && (await carryOut(targets, gateway, rationed.actions));
     // Also for a gateway that is gone: routes must not go on saying that they are attached.
     for (const update of routeUpdates(key, routesOf(caches, key), todo ?? nothing, clock.now())) {
@@ -71,6 +74,9 @@ export const gatewayController = ({ caches, targets, settings = defaultGatewaySe
     if (rationed.waiting.length > 0) controller.queue.addAfter(key, Math.min(askAgainMs, ...rationed.waiting.map(({ until }) => until - clock.now())));
     if (rejected.length > 0) throw rejected[0]; // tried again later and later
   };
+
+  const orderable = (gateway: TenantGateway, issuer: KubeObject | undefined, actions: readonly Action[]): readonly Action[] =>
+    isTakenOver(issuer, settings.issuers.get(issuerNameOf(gateway.spec))?.server) ? actions : withoutMoves(actions);
 
   const tell = async (gateway: TenantGateway, { conditions }: NonNullable<TenantGateway['status']>): Promise<void> => {
     const ready = conditions?.find(({ type }) => type === 'Ready');
@@ -107,7 +113,7 @@ export const gatewayController = ({ caches, targets, settings = defaultGatewaySe
   caches.accounts.subscribe(onChange(({ metadata }) => enqueue([`${metadata.namespace}/${gatewayName}`]), ({ metadata: { uid, labels, ownerReferences } }) => [uid, labels, ownerReferences]));
   caches.gatewayClasses.subscribe(onChange(({ metadata }) => enqueueAll(caches.tenantGateways.byIndex('class', metadata.name!)), ({ metadata, spec, status }) => [metadata.annotations, spec?.controllerName, status?.supportedFeatures]));
   caches.certificates.subscribe({ ...onChange(ofOwner), onAvailability });
-  caches.issuers.subscribe({ ...onChange(ofOwner, ({ metadata: { generation, labels, ownerReferences } }) => [generation, labels, ownerReferences]), onAvailability });
+  caches.issuers.subscribe({ ...onChange(ofOwner, issuerMatters), onAvailability });
   return controller;
 };
 
@@ -121,6 +127,12 @@ const onChange = <T extends KubeObject>(concern: (object: T) => void, matter: (o
     concern(object);
   },
 });
+
+/** Of what cert-manager says of an Issuer, whether it has taken it over. */
+const issuerMatters = ({ metadata: { generation, labels, ownerReferences }, status }: KubeObject): unknown => {
+  const ready = (status as { conditions?: Condition[] } | undefined)?.conditions?.find(({ type }) => type === 'Ready');
+  return [generation, labels, ownerReferences, ready?.status, ready?.observedGeneration];
+};
 
 /** What other controllers say of a route is no concern. */
 const routeMatters = ({ spec, status, metadata: { labels, ownerReferences, managedFields } }: Route): unknown => [

@@ -15,6 +15,9 @@ export const ownersOf = (labels: Record<string, string> = {}): string[] =>
 /** Labels that Cozystack's own controller writes and others may select on. */
 export const compatibleManagedBy = { 'cozystack.io/managed-by': 'cozystack-controller' };
 
+/** On each Certificate: the issuer that it was ordered from. The Issuer object of a gateway keeps its name when its ACME server changes. */
+export const issuerLabel = 'gateway.cozystack.io/issuer';
+
 /** Who writes into `status.parents` of routes. */
 export const controllerName = 'gateway.cozystack.io/tenantgateway-controller';
 

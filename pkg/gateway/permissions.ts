@@ -11,6 +11,7 @@ export const gatewayPermissions: readonly PolicyRule[] = [
   { apiGroups: gatewayApi, resources: ['httproutes', 'listenersets'], verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'] },
   { apiGroups: gatewayApi, resources: ['grpcroutes', 'tlsroutes', 'gatewayclasses'], verbs: ['list', 'watch'] },
   { apiGroups: gatewayApi, resources: routes.map((plural) => `${plural}/status`), verbs: ['patch'] },
+  { apiGroups: ['cert-manager.io'], resources: ['certificates/status'], verbs: ['patch'] }, // to have one issued anew
   { apiGroups: ['cert-manager.io'], resources: ['issuers', 'certificates'], verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'] },
   { apiGroups: [''], resources: ['secrets'], resourceNames: [accountSecretName], verbs: ['list', 'watch', 'patch'] },
   // Labels of namespaces that are no tenant's.

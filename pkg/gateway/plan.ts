@@ -9,9 +9,9 @@ import { groundOf } from './ground.ts';
 import { handOver, type Standing } from './handover.ts';
 import { isHost, normalHost } from './hostnames.ts';
 import type { IssuerTable } from './issuance/issuers.ts';
-import { issuerSpec } from './issuer.ts';
+import { issuerNameOf, issuerSpec } from './issuer.ts';
 import { listenersOf, secretOf, type Abilities } from './listeners.ts';
-import { compatibleManagedBy, namesOf } from './names.ts';
+import { compatibleManagedBy, issuerLabel, namesOf } from './names.ts';
 import { placeOf, setName } from './places.ts';
 import { redirectsOf } from './redirect.ts';
 import { explain } from './served.ts';
@@ -119,7 +119,8 @@ export const plan = (observed: Observed): Plan => {
   const issuer = gateway.spec.certMode === 'existingSecret' ? undefined : issuerSpec(namespace, name, gateway.spec, observed.issuers);
   if (issuer && 'spec' in issuer) apply('issuer', issuers, make(issuers, names.issuer, {}, issuer.spec), live.issuer);
   for (const [certificate, hosts] of [...wanted].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
-    const labels = certificate === names.wildcardCertificate ? {} : { ...perGateway, 'cozystack.io/per-listener-cert': 'true' };
+    const perListener = certificate === names.wildcardCertificate ? {} : { ...perGateway, 'cozystack.io/per-listener-cert': 'true' };
+    const labels = { ...perListener, [issuerLabel]: issuerNameOf(gateway.spec) };
     const spec = { secretName: certificate, dnsNames: [...new Set(hosts)], issuerRef: { kind: 'Issuer', name: names.issuer } };
     apply('certificate', certificates, make(certificates, certificate, labels, spec), live.certificates.find(({ metadata }) => metadata.name === certificate));
   }

@@ -17,7 +17,7 @@ const secretAt = (name: string): string => `/api/v1/namespaces/${namespace}/secr
 const routeAt = (name: string): string => `/apis/gateway.networking.k8s.io/v1/namespaces/${namespace}/httproutes/${name}`;
 const collection = (object: string): string => object.slice(0, object.lastIndexOf('/'));
 /** One certificate a week for each registered domain. */
-const issuers = issuersFrom({ 'letsencrypt-prod': { limits: {} }, small: { server: 'https://acme.example.net/directory', limits: { certificatesPerDomain: { count: 1, period: '168h' } } } });
+const issuers = issuersFrom({ 'letsencrypt-prod': { limits: {} }, other: { server: 'https://acme.other.example/directory' }, small: { server: 'https://acme.example.net/directory', limits: { certificatesPerDomain: { count: 1, period: '168h' } } } });
 
 describe('certificates of a gateway', () => {
   let world: LoopWorld;
@@ -70,30 +70,51 @@ describe('certificates of a gateway', () => {
     await eventually('the owner', async () => (await ownerOf(www!.spec!.secretName)) === www!.metadata.uid);
   });
 
+  it('are issued anew when the gateway has another issuer, once cert-manager knows its server', async () => {
+    const [www] = await certificates();
+    const labelOf = async (): Promise<string | undefined> => (await world.find(certificateAt(www!.metadata.name!)))?.metadata.labels?.['gateway.cozystack.io/issuer'];
+    const takenOver = async ({ metadata: { generation } }: KubeObject): Promise<void> => {
+      const ready = { type: 'Ready', status: 'True', reason: 'ACMEAccountRegistered', message: '', lastTransitionTime: '2026-12-01T00:00:00Z', observedGeneration: generation };
+      await world.patch(`${issuerAt('cozystack-gateway')}/status`, { status: { conditions: [ready] } });
+    };
+    await takenOver((await world.find(issuerAt('cozystack-gateway')))!);
+    await change({ certMode: 'http01', issuerName: 'other' });
+    const issuer = await eventually('the Issuer has the other server', async () => {
+      const found = await world.find(issuerAt('cozystack-gateway'));
+      return JSON.stringify(found?.['spec']).includes('acme.other.example') && found;
+    });
+    assert.equal(await labelOf(), 'letsencrypt-prod');
+    await takenOver(issuer);
+    await eventually('the Certificate is of the other issuer', async () => (await labelOf()) === 'other');
+    const { status } = (await world.find<Certificate>(certificateAt(www!.metadata.name!)))!;
+    assert.deepEqual(status?.conditions?.map(({ type, status: holds, reason }) => [type, holds, reason]), [['Ready', 'True', 'Ready'], ['Issuing', 'True', 'IssuerChanged']]);
+  });
+
   it('are one for all hosts by DNS-01, once the provider has what it needs; what was before goes', async () => {
     const [www] = await certificates();
     await change({ certMode: 'dns01', dns01: { provider: 'digitalocean', digitalocean: { tokenSecretRef: { name: 'token', key: 'access-token' } } } });
     assert.equal(await conditionSays('SecretMissing'), 'Secret tenant-acme/token (spec.dns01.digitalocean) does not exist');
     await world.post(collection(secretAt('x')), { metadata: { name: 'token' }, stringData: { other: 'x' } });
     await change({ certMode: 'dns01', dns01: { provider: 'digitalocean', digitalocean: { tokenSecretRef: { name: 'token', key: 'token' } } } });
-    await eventually('the wildcard Certificate', () => world.find(certificateAt('cozystack-gateway-tls')));
-    assert.deepEqual((await certified(1))[0]!.spec!.dnsNames, ['acme.example.org', '*.acme.example.org']);
+    const wildcard = await eventually('the wildcard Certificate', () => world.find<Certificate>(certificateAt('cozystack-gateway-tls')));
+    assert.deepEqual(wildcard.spec!.dnsNames, ['acme.example.org', '*.acme.example.org']);
     const issuer = (await world.find(issuerAt('cozystack-gateway')))!['spec'] as { acme: { solvers: object[] } };
     assert.deepEqual(issuer.acme.solvers, [{ dns01: { digitalocean: { tokenSecretRef: { name: 'token', key: 'token' } } } }]);
-    const [wildcard] = await certificates();
-    await issue(wildcard!);
-    await eventually('the owner', async () => (await ownerOf(wildcard!.spec!.secretName)) === wildcard!.metadata.uid);
+    assert.ok(await world.find(certificateAt(www!.metadata.name!)), 'what serves the host goes on until its successor can');
+    await issue(wildcard);
+    await eventually('the owner', async () => (await ownerOf(wildcard.spec!.secretName)) === wildcard.metadata.uid);
+    await isGone(certificateAt(www!.metadata.name!));
     left.push(secretAt(www!.spec!.secretName));
   });
 
   it('are none where a Secret is given, which is judged; Issuer and Certificates go', async () => {
     await change({ certMode: 'existingSecret', wildcardSecretRef: { name: 'wild' } });
     await conditionSays('SecretMissing');
-    await Promise.all([certified(0), isGone(issuerAt('cozystack-gateway'))]);
-    left.push(secretAt('cozystack-gateway-tls'));
     const { metadata: _metadata, ...content } = tlsSecret(namespace, 'wild', makeServer(['acme.example.org', '*.acme.example.org'], { notAfter: new Date(Date.now() + 90 * 86_400_000) }));
     await world.post(collection(secretAt('x')), { ...content, metadata: { name: 'wild' } });
     assert.match(await conditionSays('SecretValid'), /^The certificate in Secret tenant-acme\/wild is valid until/);
+    await Promise.all([certified(0), isGone(issuerAt('cozystack-gateway'))]);
+    left.push(secretAt('cozystack-gateway-tls'));
   });
 
   it('come back with HTTP-01', async () => {

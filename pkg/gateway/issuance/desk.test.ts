@@ -135,6 +135,28 @@ describe('the desk that hands out orders', () => {
     assert.deepEqual(namesOf((await desk.ration(acme, [same])).actions), ['wild-tls']);
   });
 
+  it('has a Certificate issued anew where the gateway has another issuer, within its budget', async () => {
+    const { desk } = deskWith();
+    const from = (issuer: string): Certificate => certificate('a-tls', ['a.example.org'], { metadata: { labels: { 'gateway.cozystack.io/issuer': issuer } } });
+    const switched: Action = { do: 'apply', what: 'certificate', desired: from('small'), live: from('endless') };
+    assert.deepEqual((await desk.ration(acme, [switched])).renewals.map(({ metadata }) => metadata.name), ['a-tls']);
+    await desk.ration(acme, []);
+    await desk.ration(acme, [switched]);
+    await desk.ration(acme, []);
+    const { renewals, waiting, actions } = await desk.ration(acme, [switched]);
+    assert.deepEqual([renewals, actions, waiting.map(({ limit }) => limit)], [[], [], ['duplicates']]);
+    const back: Action = { do: 'apply', what: 'certificate', desired: from('endless'), live: from('small') };
+    assert.equal((await desk.ration(exampleGateway({ issuerName: 'endless' }), [back])).renewals.length, 1);
+  });
+
+  it('leaves alone what was made before it was noted by whom', async () => {
+    const { desk, ledger } = deskWith();
+    const live = certificate('a-tls', ['a.example.org']);
+    const labelled = certificate('a-tls', ['a.example.org'], { metadata: { labels: { 'gateway.cozystack.io/issuer': 'small' } } });
+    const { renewals, actions } = await desk.ration(acme, [{ do: 'apply', what: 'certificate', desired: labelled, live }]);
+    assert.deepEqual([renewals, actions.length, ledger], [[], 1, []]);
+  });
+
   it('orders nothing where the ledger cannot be written, and forgets that it was going to', async () => {
     const { desk, store, ledger } = deskWith();
     store.fail = true;

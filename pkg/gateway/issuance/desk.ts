@@ -8,7 +8,7 @@ import { allocate, leftOf, longestPeriod, type Issuance, type Wanted } from './b
 import type { IssuerTable } from './issuers.ts';
 import type { Entry, IssuanceLedger } from './ledger.ts';
 import { certificateOf, isKnown, issuancesOf } from './observed.ts';
-import { orderOf, withoutWaiting, type Rationed } from './ration.ts';
+import { orderOf, rationed, type Rationed } from './ration.ts';
 
 export interface DeskOptions {
   ledger: IssuanceLedger;
@@ -63,7 +63,7 @@ export class IssuanceDesk {
     const limits = issuers.get(name)?.limits ?? {};
     const orders = actions.map((action) => orderOf(action, key, clock.now())).filter((order) => order !== undefined);
     this.#settle(key, orders);
-    if (orders.length === 0 || longestPeriod(limits) === 0) return { actions: [...actions], waiting: [] };
+    if (orders.length === 0 || longestPeriod(limits) === 0) return rationed(actions, []);
     await (this.#loaded ??= this.#load());
     const now = clock.now();
     if (this.#unjudged.length > 0) this.#note(now);
@@ -76,7 +76,7 @@ export class IssuanceDesk {
     await this.#order(name, own, now);
     for (const other of new Set(granted.map((order) => order.gateway))) if (other !== key) this.wake(other);
     const held = waiting.filter(({ wanted }) => wanted.gateway === key);
-    return { actions: withoutWaiting(actions, held), waiting: held };
+    return rationed(actions, held);
   }
 
   /** A gateway that is gone waits for nothing. */
