@@ -64,6 +64,7 @@ const namelessCases: Case[] = [
   without("a mesh's, of another namespace's Service", { parentRefs: [{ ...mesh, namespace: 'tenant-root' }], rules }, nameless),
   without("a mesh's, and a Gateway", { parentRefs: [mesh, ...parentRefs], rules }, nameless),
   without('to the Gateway above', { parentRefs, rules }, nameless, grpcRoutes),
+  without('to port 80, without rules', { parentRefs: [ownHttp] }, nameless, grpcRoutes),
   without("a mesh's, of its own Service", { parentRefs: [mesh], rules }, 'allowed', grpcRoutes),
   without("a mesh's, and the default Gateways", { parentRefs: [mesh], useDefaultGateways: 'All', rules }, nameless, grpcRoutes),
   // Of TLSRoute's versions, the schema of some requires them.
