@@ -4,8 +4,9 @@ import { describe, it } from 'mocha';
 import { hostCertificate, namesOf } from './names.ts';
 
 const label = (maxLength: number) => fc.stringMatching(new RegExp(`^[a-z]([-a-z0-9]{0,${maxLength - 2}}[a-z0-9])?$`));
-const gateway = fc.oneof(fc.constant('cozystack'), label(63), fc.tuple(label(60), label(60)).map(([a, b]) => `${a}.${b}`));
-const host = fc.tuple(label(63), fc.constantFrom('example.org', 'a.very.long.domain.example.net')).map(([first, rest]) => `${first}.${rest}`);
+const long = fc.integer({ min: 30, max: 120 }).map((length) => 'gate-way.'.repeat(20).slice(0, length).replace(/[-.]$/, 'x'));
+const gateway = fc.oneof(fc.constant('cozystack'), long, label(63), fc.tuple(label(60), label(60)).map(([a, b]) => `${a}.${b}`));
+const host = fc.tuple(fc.oneof(label(63), long.map((text) => text.replaceAll('.', 'x').slice(0, 63).replace(/-$/, 'x'))), fc.constantFrom('example.org', 'a.very.long.domain.example.net')).map(([first, rest]) => `${first}.${rest}`);
 
 describe('names of Certificates', () => {
   const name = fc.oneof(fc.tuple(gateway, host).map(([of, served]) => hostCertificate(of, served)), gateway.map((of) => namesOf(of).wildcardCertificate));

@@ -38,12 +38,12 @@ export interface Allocation {
   waiting: Wait[];
 }
 
-/** A limit, and the times that count against it, in order. */
+/** A limit as it concerns one certificate: of a domain, of a set of names, or of a gateway's account. */
 interface Account {
+  key: string;
   name: keyof RateLimits;
   domain?: string;
   limit: Limit;
-  times: number[];
 }
 
 /** Times by what they count against, in order. */
@@ -55,7 +55,7 @@ class Spent {
     for (const issuance of history.toSorted((a, b) => a.at - b.at)) this.add(issuance, issuance.at);
   }
 
-  /** What was had before is no new certificate for its domains. */
+  /** Nothing is added earlier than what was before. What was had before is no new certificate for its domains. */
   add(issuance: Wanted | Issuance, at: number): void {
     const isNew = !('renewal' in issuance && issuance.renewal) && !this.#sets.has(issuance.set);
     this.#sets.add(issuance.set);
@@ -64,59 +64,64 @@ class Spent {
     this.#push(`gateway ${issuance.gateway}`, at);
   }
 
+  accountsOf({ gateway, domains, set }: Wanted, { certificatesPerDomain, duplicates, orders }: RateLimits): Account[] {
+    const accounts: Account[] = [];
+    if (certificatesPerDomain && !this.#sets.has(set)) for (const domain of domains) accounts.push({ key: `domain ${domain}`, name: 'certificatesPerDomain', domain, limit: certificatesPerDomain });
+    if (duplicates) accounts.push({ key: `set ${set}`, name: 'duplicates', limit: duplicates });
+    if (orders) accounts.push({ key: `gateway ${gateway}`, name: 'orders', limit: orders });
+    return accounts;
+  }
+
+  /** From when on a limit has room for whoever comes after `ahead` others: what lies further back than its period no longer counts. */
+  roomFrom({ key, limit: { count, periodMs } }: Account, ahead: number, now: number): number {
+    const times = this.#times.get(key) ?? [];
+    const turn = ahead - Math.max(0, count - times.length); // after what is free now
+    if (turn < 0) return now;
+    const place = Math.max(times.length, count) - count + (turn % count);
+    return Math.max(now, (times[place] ?? now) + (Math.floor(turn / count) + 1) * periodMs);
+  }
+
   timesOfDomains(): [domain: string, times: readonly number[]][] {
     return [...this.#times].flatMap(([key, times]) => (key.startsWith('domain ') ? [[key.slice('domain '.length), times] as [string, number[]]] : []));
   }
 
-  accountsOf({ gateway, domains, set }: Wanted, { certificatesPerDomain, duplicates, orders }: RateLimits): Account[] {
-    const accounts: Account[] = [];
-    if (certificatesPerDomain && !this.#sets.has(set))
-      for (const domain of domains) accounts.push({ name: 'certificatesPerDomain', domain, limit: certificatesPerDomain, times: this.#of(`domain ${domain}`) });
-    if (duplicates) accounts.push({ name: 'duplicates', limit: duplicates, times: this.#of(`set ${set}`) });
-    if (orders) accounts.push({ name: 'orders', limit: orders, times: this.#of(`gateway ${gateway}`) });
-    return accounts;
-  }
-
-  #of(key: string): number[] {
-    return this.#times.get(key) ?? [];
-  }
-
   #push(key: string, at: number): void {
     const times = this.#times.get(key);
-    if (!times) this.#times.set(key, [at]);
-    // Almost always the last.
-    else times.splice(times.findLastIndex((time) => time <= at) + 1, 0, at);
+    if (times) times.push(at);
+    else this.#times.set(key, [at]);
   }
 }
 
-/** From when on a limit has room: what lies further back than its period no longer counts. */
-const roomFrom = ({ limit: { count, periodMs }, times }: Account, now: number): number => (times.length < count ? now : Math.max(now, times[times.length - count]! + periodMs));
-
 /**
- * Which of the certificates that are wanted may be ordered now, and until when the others wait. Fair over gateways: whoever has had
- * least, within the longest period that counts, comes next; among equals the one that waits longest. Pure.
+ * Which of the certificates that are wanted may be ordered now, and until when the others wait at least. Fair over gateways: whoever has
+ * had least, within the longest period that counts, comes next; among equals the one that waits longest. Pure.
  * `history` may hold what is out of date; `wanted` holds everything that waits, of all gateways.
  */
 export const allocate = (limits: RateLimits, history: readonly Issuance[], wanted: readonly Wanted[], now: number): Allocation => {
   const recent = history.filter(({ at }) => at + longestPeriod(limits) > now);
   const spent = new Spent(recent);
-  // What those that wait are going to spend: for telling others how long they wait, and for nothing else.
-  const foreseen = new Spent(recent);
-  const allocation: Allocation = { granted: [], waiting: [] };
+  const granted: Wanted[] = [];
+  const denied: { next: Wanted; accounts: Account[]; ahead: number[] }[] = [];
+  /** How many wait for each account. */
+  const queues = new Map<string, number>();
   for (const next of inTurn(recent, wanted)) {
     const accounts = spent.accountsOf(next, limits);
-    if (accounts.every((account) => roomFrom(account, now) <= now)) {
+    if (accounts.every((account) => spent.roomFrom(account, 0, now) <= now)) {
       spent.add(next, now);
-      foreseen.add(next, now);
-      allocation.granted.push(next);
+      granted.push(next);
       continue;
     }
-    const last = [...accounts, ...foreseen.accountsOf(next, limits)].map((account) => ({ account, from: roomFrom(account, now) })).toSorted((a, b) => b.from - a.from)[0]!;
-    const { name, domain, limit } = last.account;
-    foreseen.add(next, last.from);
-    allocation.waiting.push({ wanted: next, until: last.from, limit: name, ...(domain && { domain }), allowed: limit });
+    const ahead = accounts.map(({ key }) => queues.get(key) ?? 0);
+    for (const [index, { key }] of accounts.entries()) queues.set(key, ahead[index]! + 1);
+    denied.push({ next, accounts, ahead });
   }
-  return allocation;
+  const waiting = denied.map(({ next, accounts, ahead }): Wait => {
+    const times = accounts.map((account, index) => spent.roomFrom(account, ahead[index]!, now));
+    const until = Math.max(...times);
+    const { name, domain, limit } = accounts[times.indexOf(until)]!;
+    return { wanted: next, until, limit: name, ...(domain && { domain }), allowed: limit };
+  });
+  return { granted, waiting };
 };
 
 /** How many new certificates there may still be for each registered domain that has had any lately. */

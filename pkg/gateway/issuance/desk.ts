@@ -4,7 +4,7 @@ import { keyOf, type Informer } from '../../controller/informer.ts';
 import { issuerNameOf } from '../issuer.ts';
 import type { Action } from '../plan.ts';
 import type { Certificate } from '../types.ts';
-import { allocate, leftOf, longestPeriod, type Issuance, type Wanted } from './budget.ts';
+import { allocate, leftOf, longestPeriod, type Allocation, type Issuance, type Wanted } from './budget.ts';
 import type { IssuerTable } from './issuers.ts';
 import type { Entry, IssuanceLedger } from './ledger.ts';
 import { certificateOf, isKnown, issuancesOf } from './observed.ts';
@@ -71,7 +71,7 @@ export class IssuanceDesk {
     const fresh = orders.filter(({ certificate, set }) => this.#granted.get(key)?.get(certificate) !== set);
     const before = this.#waiting.get(key);
     this.#waiting.set(key, new Map(fresh.map((order) => [order.certificate, { ...order, since: before?.get(order.certificate)?.since ?? now }])));
-    const { granted, waiting } = this.#allocate(name, now);
+    const { granted, waiting } = this.#allocate(name, key, now);
     const own = granted.filter((order) => order.gateway === key);
     await this.#order(name, own, now);
     for (const other of new Set(granted.map((order) => order.gateway))) if (other !== key) this.wake(other);
@@ -133,9 +133,12 @@ export class IssuanceDesk {
     return Math.max(...Array.from(this.#options.issuers.values(), ({ limits }) => longestPeriod(limits)));
   }
 
-  /** Among all gateways that wait for this issuer. */
-  #allocate(issuer: string, now: number): ReturnType<typeof allocate> {
-    const wanted = [...this.#waiting].filter(([key]) => this.#issuerOf(key) === issuer).flatMap(([, orders]) => [...orders.values()]);
+  /** Among all that wait for this issuer and want something of what this gateway wants. */
+  #allocate(issuer: string, key: string, now: number): Allocation {
+    const own = [...(this.#waiting.get(key)?.values() ?? [])];
+    const contended = new Set(own.flatMap(({ domains, set }) => [...domains, set]));
+    const rivals = [...this.#waiting].filter(([other]) => other !== key && this.#issuerOf(other) === issuer).flatMap(([, orders]) => [...orders.values()]);
+    const wanted = [...own, ...rivals.filter(({ domains, set }) => contended.has(set) || domains.some((domain) => contended.has(domain)))];
     const gateways = new Set(wanted.map(({ gateway }) => gateway));
     const sets = new Set(wanted.map(({ set }) => set));
     const domains = new Set(wanted.flatMap((order) => order.domains));
