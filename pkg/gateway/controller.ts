@@ -135,8 +135,8 @@ const issuerMatters = ({ metadata: { generation, labels, ownerReferences }, stat
 };
 
 /** What other controllers say of a route is no concern. */
-const routeMatters = ({ spec, status, metadata: { labels, ownerReferences, managedFields } }: Route): unknown => [
-  spec,
+const routeMatters = ({ status, metadata: { generation, labels, ownerReferences, managedFields } }: Route): unknown => [
+  generation, // goes with spec
   labels,
   ownerReferences,
   managedFields?.length,

@@ -46,13 +46,19 @@ export const namespaceInformer: InformerOptions<KubeObject> = {
   },
 };
 
-/** Only of what we made is it of interest who wrote which field. */
-const withoutForeignFields = <T extends KubeObject>(object: T): T => (isManaged(object) ? object : { ...object, metadata: { ...object.metadata, managedFields: undefined } });
-
 export const routeInformer: InformerOptions<Route> = {
   indexes: { gateway: (route) => gatewaysOf(route) },
-  keep: (route) => withoutForeignFields(route),
+  keep: (route) => (isManaged(route) ? route : outlineOf(route)),
 };
+
+/** Of others' routes it matters what they want and match, and what was told to them; where requests go, which is most of it, does not. */
+const outlineOf = ({ apiVersion, kind, metadata, spec, status }: Route): Route => ({
+  apiVersion,
+  kind,
+  metadata: { ...metadata, managedFields: undefined, annotations: undefined },
+  ...(spec && { spec: { parentRefs: spec.parentRefs, hostnames: spec.hostnames, rules: spec.rules?.map(({ matches }) => ({ matches })) } }),
+  status,
+});
 
 /** Found again by the uid of the TenantGateway that made them. */
 export const madeInformer = <T extends KubeObject>(): InformerOptions<T> => ({
