@@ -96,30 +96,33 @@ const run = async (): Promise<boolean> => {
     { name: 'list beside a flood of lists', quiet: list, flood: list },
   ]) {
     const child = floodProcess();
-    const alone: number[] = [];
-    const beside: number[] = [];
+    const alone: number[][] = [];
+    const beside: number[][] = [];
     const answers: Record<number, number> = {};
     let floodSeconds = 0;
     await measure(quiet);
     for (let round = 0; round < rounds; round += 1) {
-      alone.push(...(await measure(quiet)));
+      alone.push(await measure(quiet));
       await tell(child, { begin: { address, user: 'flood', path: flood, atATime } });
       await sleep(settleMs);
-      beside.push(...(await measure(quiet)));
+      beside.push(await measure(quiet));
       const report = (await tell(child, 'end')) as FloodReport;
       floodSeconds += report.seconds;
       for (const [status, count] of Object.entries(report.answers)) answers[Number(status)] = (answers[Number(status)] ?? 0) + count;
     }
     child.kill();
-    const [before, after] = [percentile(alone, 99), percentile(beside, 99)];
+    const of = (walls: number[][], percent: number): number => percentile(walls.flat(), percent);
+    /** What the machine does for others in one round decides nothing. */
+    const typical = (walls: number[][]): number => percentile(walls.map((round) => percentile(round, 99)), 50);
+    const [before, after] = [typical(alone), typical(beside)];
     failed ||= after > most * before;
     rows.push([
-      name, number(percentile(alone, 50)), number(before), number(percentile(beside, 50)), number(after), times(after, before),
-      String(Math.round((answers[200] ?? 0) / floodSeconds)), String(answers[429] ?? 0), String(alone.length + beside.length),
+      name, number(of(alone, 50)), number(of(alone, 99)), number(of(beside, 50)), number(of(beside, 99)), times(of(beside, 99), of(alone, 99)), number(before), number(after), times(after, before),
+      String(Math.round((answers[200] ?? 0) / floodSeconds)), String(answers[429] ?? 0), String(alone.flat().length + beside.flat().length),
     ]);
   }
-  console.log(`\nOne user's requests, one each ${everyMs} ms, alone and beside another user's ${atATime} at a time; ms\n`);
-  console.log(textTable(['', 'p50 alone', 'p99 alone', 'p50 beside', 'p99 beside', 'p99', 'flood/s', 'flood 429', 'samples'], rows));
+  console.log(`\nOne user's requests, one each ${everyMs} ms, alone and beside another user's ${atATime} at a time; ms. "round": the median of the rounds' p99, by which it is judged\n`);
+  console.log(textTable(['', 'p50 alone', 'p99 alone', 'p50 beside', 'p99 beside', 'p99', 'round alone', 'round beside', 'round', 'flood/s', 'flood 429', 'samples'], rows));
   session.close();
   return failed;
 };
