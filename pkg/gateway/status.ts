@@ -83,7 +83,7 @@ const passedOn = (type: string, gateway: Gateway | undefined, reason: string, ot
 const certification = ({ metadata: { namespace = '' }, spec }: TenantGateway, { plan, live, waiting, secrets }: Outlook, now: number): Verdict => {
   const type = 'CertificatesReady';
   const [served] = secrets;
-  if (spec.certMode === 'existingSecret' && served) return existingSecretVerdict(namespace, served, normalHost(spec.apex), zonesBelow(spec, live.gateway), now).verdict;
+  if (spec.certMode === 'existingSecret' && served) return existingSecretVerdict(namespace, served, normalHost(spec.apex), zonesBelow(spec, live), now).verdict;
   const missing = missingSecretVerdict(namespace, secrets);
   if (missing) return missing;
   if (plan.certificates.length === 0) return { type, status: 'True', reason: 'NothingToIssue', message: 'No certificate has to be issued' };
@@ -94,8 +94,8 @@ const certification = ({ metadata: { namespace = '' }, spec }: TenantGateway, { 
 };
 
 /** Apexes of tenants below whose wildcards are served too. */
-const zonesBelow = ({ apex }: TenantGateway['spec'], gateway: Gateway | undefined): string[] => {
-  const wildcards = (gateway?.spec?.listeners ?? []).flatMap(({ hostname = '' }) => (hostname.startsWith('*.') ? [hostname.slice(2)] : []));
+const zonesBelow = ({ apex }: TenantGateway['spec'], { gateway, sets }: Outlook['live']): string[] => {
+  const wildcards = [gateway, ...sets].flatMap((holder) => holder?.spec?.listeners ?? []).flatMap(({ hostname = '' }) => (hostname.startsWith('*.') ? [hostname.slice(2)] : []));
   return wildcards.filter((zone) => zone !== normalHost(apex));
 };
 
