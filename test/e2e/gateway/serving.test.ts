@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { createAuthority } from '../../../pkg/server/certificates.ts';
+import { eventually } from '../../poll.ts';
 import { backend, tlsBackend } from './backends.ts';
 import { askPlain } from './client.ts';
 import { apex, dataPlaneWorld, type DataPlaneWorld } from './world.ts';
@@ -26,6 +27,15 @@ describe('a gateway with a certificate for each host', function () {
     const { status, headers } = await askPlain({ host: `web.shop.${apex}`, path: '/cart?item=1' });
     assert.equal(status, 301);
     assert.equal(headers.location, `https://web.shop.${apex}/cart?item=1`);
+  });
+
+  it("redirects plain HTTP for a route of the gateway's own namespace, too, which the data plane attaches to port 80 as well", async () => {
+    const host = `own.${apex}`;
+    await world.publish({ namespace: 'tenant-root', name: 'own', hosts: [host], port: await backend('the owner') });
+    await world.answers(host, 'the owner');
+    const statusOf = async (path: string): Promise<number> => (await askPlain({ host, path })).status;
+    await eventually('plain HTTP is redirected', async () => (await statusOf('/')) === 301);
+    for (const path of ['/', '/cart', '/cart/items?page=2']) assert.equal(await statusOf(path), 301);
   });
 
   it('does not serve the route of a tenant that has another gateway', async () => {
