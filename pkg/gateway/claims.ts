@@ -1,5 +1,6 @@
 import type { TenantGateway } from '../../api/gateway/v1alpha1/tenantgateway.ts';
 import type { Attached } from './attached.ts';
+import { compare } from './compare.ts';
 import { claimFault, sectionsOf, type Ground } from './ground.ts';
 import { isWildcard, normalHost } from './hostnames.ts';
 import { certManagerNamespace, httpListener } from './names.ts';
@@ -134,5 +135,3 @@ const byPrecedence = (a: Route, b: Route): number =>
   compare(a.metadata.namespace!, b.metadata.namespace!) ||
   compare(a.metadata.name!, b.metadata.name!) ||
   compare(a.kind!, b.kind!);
-
-const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b));

@@ -1,3 +1,4 @@
+import { compare } from './compare.ts';
 import { above, isUnder, isWildcard } from './hostnames.ts';
 import type { KubeObject } from '../../api/meta/v1/types.ts';
 import type { Observed } from './plan.ts';
@@ -65,7 +66,6 @@ const fits = ({ path: { type = 'PathPrefix', value = '/' } = {}, headers = [], m
 const rankOf = ({ path: { type = 'PathPrefix', value = '/' } = {}, headers = [], method }: RouteMatch): number[] => [Number(type === 'Exact'), value.length, Number(method !== undefined), headers.length];
 const compareRanks = (a: readonly number[], b: readonly number[]): number => a.map((rank, index) => rank - b[index]!).find((difference) => difference !== 0) ?? 0;
 const createdAt = ({ metadata }: Route): string => metadata.creationTimestamp ?? '9';
-const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
 
 /** '*' stands for any. */
 const hostnamesOf = ({ spec }: Route): string[] => (spec?.hostnames?.length ? spec.hostnames : ['*']);

@@ -1,5 +1,6 @@
 import type { TenantGateway } from '../../api/gateway/v1alpha1/tenantgateway.ts';
 import type { Attached } from './attached.ts';
+import { compare } from './compare.ts';
 import { above, isHost, isUnder, isWildcard, normalHost } from './hostnames.ts';
 import { apexListener, hostListener, passthroughListener, zoneListener } from './names.ts';
 
@@ -70,5 +71,3 @@ export const sectionsOf = (host: string, ground: Ground): string[] => {
   if (isWildcard(host)) return shared;
   return [...shared, ground.zones.has(host) && host === ground.apex ? apexListener : hostListener(host)];
 };
-
-const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b));

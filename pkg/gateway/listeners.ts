@@ -1,5 +1,6 @@
 import type { TenantGateway } from '../../api/gateway/v1alpha1/tenantgateway.ts';
 import type { Claim, Claims } from './claims.ts';
+import { compare } from './compare.ts';
 import { zoneOf, type Ground, type Zone } from './ground.ts';
 import { above, isWildcard } from './hostnames.ts';
 import { apexListener, attachLabel, certManagerNamespace, hostCertificate, hostListener, httpListener, namesOf, passthroughListener, zoneListener } from './names.ts';
@@ -190,4 +191,3 @@ const httpOf = (owner: string): Listener => ({
 export const inOrder = (placed: readonly Placed[]): Placed[] => placed.toSorted(byProtocolAndHost);
 
 const byProtocolAndHost = ({ listener: a }: Placed, { listener: b }: Placed): number => compare(a.protocol, b.protocol) || compare(a.hostname ?? '', b.hostname ?? '');
-const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b));

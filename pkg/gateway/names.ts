@@ -5,7 +5,7 @@ export const gatewayLabel = 'namespace.cozystack.io/gateway';
 export const hostLabel = 'namespace.cozystack.io/host';
 
 /** Before the owner's name, a key of its own for each gateway that a namespace's routes may attach to. */
-export const attachPrefix = 'attach.gateway.cozystack.io/';
+const attachPrefix = 'attach.gateway.cozystack.io/';
 export const attachLabel = (owner: string): string => `${attachPrefix}${owner}`;
 
 /** Namespaces whose gateways a namespace's labels let its routes attach to. */

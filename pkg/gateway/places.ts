@@ -1,3 +1,5 @@
+import { compare } from './compare.ts';
+
 /** Gateway API's cap on the listeners of a Gateway, and of a ListenerSet. */
 export const listenerLimit = 64;
 
@@ -66,5 +68,3 @@ const firstSet = (hasRoom: (place: Place) => boolean): Place => {
   while (!hasRoom(place)) place += 1;
   return place;
 };
-
-const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b));

@@ -1,4 +1,5 @@
 import type { Limit, RateLimits } from './issuers.ts';
+import { compare } from '../compare.ts';
 
 /** A certificate that was ordered, or may yet be. Of one ACME server: budgets of two have nothing to do with each other. */
 export interface Issuance {
@@ -153,5 +154,3 @@ const inTurn = (history: readonly Issuance[], wanted: readonly Wanted[]): Wanted
 };
 
 const bySince = (a: Wanted, b: Wanted): number => a.since - b.since || compare(a.gateway, b.gateway) || compare(a.certificate, b.certificate);
-
-const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
