@@ -3,10 +3,10 @@ import fc from 'fast-check';
 import { describe, it } from 'mocha';
 import type { TenantGateway } from '../../api/gateway/v1alpha1/tenantgateway.ts';
 import { dataPlane } from './data-plane-model.ts';
-import { exampleGateway, exampleModes, exampleRoute, liveAfter, nothingLive, observedOf } from './example.ts';
+import { applied, exampleGateway, exampleModes, exampleRoute, liveAfter, nothingLive, observedOf } from './example.ts';
 import { listenerLimit } from './places.ts';
 import { plan, type Observed, type Plan } from './plan.ts';
-import type { Certificate, Route } from './types.ts';
+import type { Certificate, Gateway, Route } from './types.ts';
 
 type Mode = keyof typeof exampleModes;
 const wildcards = { wild: ['acme.example.org', '*.acme.example.org', 'dev.acme.example.org', '*.dev.acme.example.org'] };
@@ -84,6 +84,23 @@ describe('a switch of modes', () => {
       );
     });
   }
+
+  describe('from a wildcard to hosts of their own', () => {
+    const seen = [exampleRoute('tenant-acme', 'www', ['www.acme.example.org', 'app.acme.example.org'])];
+    const begun = ((before) => ({ ...before, gateway: inMode('http01'), live: carriedOut(before.live, plan({ ...before, gateway: inMode('http01') })) }))(settledIn('dns01', seen));
+    /** The hosts with listeners of their own, once the certificate of www is there and that of app is in a state. */
+    const own = (app: Certificate['status']): string[] => {
+      const certificates = begun.live.certificates.map((certificate) => (certificate.spec!.dnsNames!.includes('www.acme.example.org') ? issued(certificate) : certificate.spec!.dnsNames!.includes('app.acme.example.org') ? { ...certificate, status: app } : certificate));
+      const made = plan({ ...begun, live: { ...begun.live, certificates } });
+      return applied<Gateway>(made, 'gateway')[0]!.spec!.listeners.flatMap(({ hostname = '' }) => (/^(www|app)/.test(hostname) ? [hostname] : []));
+    };
+
+    it('lets them leave together', () => {
+      assert.deepEqual(own({}), []);
+      assert.deepEqual(own(issued(begun.live.certificates[0]!).status), ['app.acme.example.org', 'www.acme.example.org']);
+    });
+    it('does not wait for one whose order has failed', () => assert.deepEqual(own({ failedIssuanceAttempts: 1 }), ['www.acme.example.org']));
+  });
 
   it('does not wait where nothing was served before: nobody had issued anything', () => {
     const seen = [exampleRoute('tenant-acme', 'www', ['www.acme.example.org'])];

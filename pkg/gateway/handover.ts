@@ -18,11 +18,13 @@ export interface HandoverContext {
   attached: ReadonlySet<string>;
   /** Whether a Secret holds a certificate; undefined where nobody here can tell. */
   hasCertificate: (secret: string) => boolean | undefined;
+  /** Whether a certificate is expected: it was ordered, and no order has failed. */
+  isExpected: (secret: string) => boolean;
 }
 
 export interface Handover {
   placed: Placed[];
-  /** Listeners that wait for their certificates, while what was there before serves their hosts. */
+  /** Listeners that wait for their certificates, or with others for theirs, while what was there before serves their hosts. */
   waiting: Placed[];
 }
 
@@ -44,12 +46,22 @@ export const handOver = (wanted: readonly Placed[], standing: readonly Standing[
     return admits.size > 0 ? [{ listener: withAdmitted(listener, context.owner, admits), place, admits }] : [];
   });
   const isServedBefore = ({ listener }: Placed): boolean => kept.some((one) => one.listener.name === listener.name || sharesHosts(one.listener, listener));
-  const waiting = pending.filter(isServedBefore);
+  const late = pending.filter(isServedBefore);
+  const waiting = [...late, ...settled.filter(({ listener }) => leavesWith(late, kept, standing, listener, context))];
   const now = [...wanted.filter((one) => !waiting.includes(one)), ...kept];
   const rankOf = (one: Placed): number => (isThere(one) || kept.includes(one) ? 0 : isServedBefore(one) ? 2 : 1);
   const excess = beyondLimit(now.toSorted((a, b) => rankOf(a) - rankOf(b)));
   return { placed: inOrder(now.filter((one) => !excess.has(one))), waiting: [...waiting, ...excess] };
 };
+
+/**
+ * Whether a host is to leave a wildcard's listener together with others, whose certificates are expected. One by one, they would be
+ * missed for a moment: a data plane may take a host off the routes of the wildcard before the host's own listener is up.
+ */
+const leavesWith = (late: readonly Placed[], kept: readonly Placed[], standing: readonly Standing[], listener: Listener, { isExpected }: HandoverContext): boolean =>
+  secretOf(listener) !== undefined &&
+  !standing.some((one) => one.listener.hostname === listener.hostname) &&
+  kept.some(({ listener: wildcard }) => isWildcard(wildcard.hostname ?? '') && sharesHosts(wildcard, listener) && late.some((one) => sharesHosts(wildcard, one.listener) && isExpected(secretOf(one.listener)!)));
 
 const isPending = ({ listener }: Placed, { hasCertificate }: HandoverContext): boolean => {
   const secret = secretOf(listener);

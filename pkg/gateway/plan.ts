@@ -86,7 +86,7 @@ export const plan = (observed: Observed): Plan => {
   const claims = resolveClaims(gateway, routes, attached, ground);
   const standing = standingOf(observed);
   const { placed: wished, certificates: wanted, leftOut } = listenersOf(gateway, ground, claims, new Map(standing.map(({ listener, place }) => [listener.name, place])), abilities);
-  const { placed, waiting } = handOver(wished, standing, { owner: namespace, claims, attached: new Set(attached.keys()), hasCertificate: (secret) => hasCertificate(observed, secret) });
+  const { placed, waiting } = handOver(wished, standing, { owner: namespace, claims, attached: new Set(attached.keys()), hasCertificate: (secret) => hasCertificate(observed, secret), isExpected: (secret) => isExpected(observed, secret) });
   const listenersAt = Map.groupBy(placed, ({ place }) => place);
   const listeners = listenersAt.get(0)!.map(({ listener }) => listener);
   const places = [...listenersAt.keys()].filter((place) => place > 0).toSorted((a, b) => a - b);
@@ -168,6 +168,8 @@ const hasCertificate = ({ live, given }: Observed, secret: string): boolean | un
   const certificate = live.certificates.find(({ spec }) => spec?.secretName === secret);
   return certificate ? isIssued(certificate) : given.get(secret);
 };
+
+const isExpected = ({ live }: Observed, secret: string): boolean => live.certificates.some(({ spec, status }) => spec?.secretName === secret && !status?.failedIssuanceAttempts);
 
 /** cert-manager's word on the Certificate as it is now. */
 const isIssued = ({ metadata: { generation = 0 }, status }: Certificate): boolean =>

@@ -77,5 +77,5 @@ export interface GatewayClass extends KubeObject {
 
 export interface Certificate extends KubeObject {
   spec?: { secretName: string; dnsNames?: string[] };
-  status?: { conditions?: Condition[]; notBefore?: string; notAfter?: string; revision?: number };
+  status?: { conditions?: Condition[]; notBefore?: string; notAfter?: string; revision?: number; failedIssuanceAttempts?: number };
 }

@@ -43,9 +43,7 @@ describe('a gateway with certificates for all hosts of an apex', function () {
   });
 
   it('serves the same hosts with an existing certificate', async () => {
-    const { certPem, keyPem } = await world.issuer.authority.issue({ commonName: 'of the operator', dnsNames: all, usages: ['server'] });
-    const data = { 'tls.crt': Buffer.from(certPem).toString('base64'), 'tls.key': Buffer.from(keyPem).toString('base64') };
-    await world.apply({ apiVersion: 'v1', kind: 'Secret', metadata: { namespace: 'tenant-root', name: 'wildcard' }, type: 'kubernetes.io/tls', data });
+    await world.giveCertificate('wildcard', all);
     await world.setGateway({ certMode: 'existingSecret', wildcardSecretRef: { name: 'wildcard' } });
     await serves((names) => names.length === all.length);
   });

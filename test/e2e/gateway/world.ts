@@ -95,6 +95,13 @@ export class DataPlaneWorld {
     await this.cluster.kubectl.run(['patch', gatewayPath, 'cozystack', '-n', owner, '--type=merge', '-p', JSON.stringify({ spec })]);
   }
 
+  /** Makes a Secret beside the gateway, as an operator would who has a certificate for these names. */
+  async giveCertificate(name: string, dnsNames: string[]): Promise<void> {
+    const { certPem, keyPem } = await this.issuer.authority.issue({ commonName: 'of the operator', dnsNames, usages: ['server'] });
+    const data = { 'tls.crt': Buffer.from(certPem).toString('base64'), 'tls.key': Buffer.from(keyPem).toString('base64') };
+    await this.apply({ apiVersion: 'v1', kind: 'Secret', metadata: { namespace: owner, name }, type: 'kubernetes.io/tls', data });
+  }
+
   /** Publishes what listens on a port of this machine. */
   async publish(...routes: Route[]): Promise<void> {
     await this.apply(...routes.flatMap(({ kind = 'HTTPRoute', namespace, name, hosts, port, parents = [{ namespace: owner, name: 'cozystack' }] }) => [
