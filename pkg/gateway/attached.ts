@@ -26,7 +26,8 @@ export const attachedTo = (gateway: TenantGateway, namespaces: readonly KubeObje
   const apex = normalHost(gateway.spec.apex);
   const listed = new Set(listedBy(gateway));
   const found = namespaces.flatMap(({ metadata: { name = '', labels = {}, creationTimestamp } }): Attached[] => {
-    if (labels[attachLabel(owner)] === undefined) return [];
+    // Its own namespace gets the key with the gateway, which may be seen first.
+    if (name !== owner && labels[attachLabel(owner)] === undefined) return [];
     const since = creationTimestamp ?? '';
     if (name === owner || listed.has(name)) return [{ name, isShared: true, apex, since }];
     if (!isTenants(name) || !lineageOf(name).includes(owner)) return [];

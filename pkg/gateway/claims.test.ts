@@ -68,6 +68,13 @@ describe('claims of hosts', () => {
     { name: 'a kind of another group is none', parentRef: { name: 'g', group: 'x.test' }, means: undefined },
   ]) it(`parentRef: ${name}`, () => assert.equal(gatewayOf(parentRef, 'ns'), means));
 
+  it("are heard from the gateway's own namespace before its label is there", () => {
+    const own = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'tenant-acme', labels: { 'kubernetes.io/metadata.name': 'tenant-acme' } } };
+    const attached = attachedTo(exampleGateway(), [own]);
+    const { attachments } = resolveClaims(exampleGateway(), [exampleRoute('tenant-acme', 'a', ['www.acme.example.org'])], attached, groundOf(exampleGateway(), attached));
+    assert.deepEqual(attachments.flatMap(({ faults }) => faults), []);
+  });
+
   it('give a contested host to cozy-*, then to the first namespace', () => {
     const [dashboard, plain, mine] = ['cozy-dashboard', 'default', 'tenant-acme'].map((namespace) => exampleRoute(namespace, 'a', ['x.acme.example.org']));
     const winner = (...routes: Route[]): string | undefined => resolve(routes).byHost.get('x.acme.example.org')?.namespace;

@@ -92,9 +92,10 @@ export const observe = (caches: GatewayCaches, gateway: TenantGateway, issuerTab
   const { namespace = '', name = '' } = gateway.metadata;
   const names = namesOf(name);
   const routes = routesOf(caches, `${namespace}/${name}`);
+  const ownNamespace = [caches.namespaces.get('', namespace)].filter((found) => found !== undefined);
   return {
     gateway,
-    attached: caches.namespaces.byIndex('attach', namespace),
+    attached: [...new Set([...caches.namespaces.byIndex('attach', namespace), ...ownNamespace])],
     routes: routes.filter((route) => !isOurs(route, gateway)),
     live: {
       gateway: caches.gateways.get(namespace, names.gateway),

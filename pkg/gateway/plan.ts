@@ -23,7 +23,7 @@ export type Made = 'gateway' | 'listenerSet' | 'issuer' | 'certificate' | 'redir
 /** All that a plan is made from. Objects are as the caches hold them. */
 export interface Observed {
   gateway: TenantGateway;
-  /** Namespaces that carry the gateway's label. */
+  /** The gateway's own namespace, and those that carry its label. */
   attached: readonly KubeObject[];
   /** Routes with a parentRef to it, whoever may attach. */
   routes: readonly Route[];
