@@ -9,9 +9,18 @@ type Fields = Record<string, unknown>;
  * `desired` holds what would be sent; type, name and uid tell objects apart and are not compared.
  */
 export const applyWouldChange = (desired: KubeObject, live: KubeObject, manager: string, subresource = ''): boolean => {
+  const [text, part] = [JSON.stringify(desired), `${manager}/${subresource}`];
+  const before = agreed.get(live);
+  if (before?.get(part) === text) return false;
   const owned = ownedFields(live, desired.apiVersion, manager, subresource);
-  return !owned || !agrees(comparable(desired), comparable(live), owned);
+  if (!owned || !agrees(comparable(desired), comparable(live), owned)) return true;
+  if (before) before.set(part, text);
+  else agreed.set(live, new Map([[part, text]]));
+  return false;
 };
+
+/** What agreed with what, last: most objects are looked at again and again while neither changes. Objects of caches never do. */
+const agreed = new WeakMap<KubeObject, Map<string, string>>();
 
 /** The fields that `manager` owns by apply: FieldsV1 of the entry for this apiVersion and subresource. */
 export const ownedFields = ({ metadata }: KubeObject, apiVersion: string, manager: string, subresource = ''): Fields | undefined =>
@@ -30,23 +39,36 @@ const agrees = (desired: unknown, live: unknown, owned: unknown): boolean => {
   const marks = Object.keys(owned).filter((mark) => mark !== '.');
   // Owned as a whole: a scalar, or an atomic list or map.
   if (marks.length === 0) return holds(desired, live);
-  if (Array.isArray(desired)) return Array.isArray(live) && desired.length === marks.length && desired.every((item) => itemAgrees(item, live, owned, marks));
+  if (Array.isArray(desired)) {
+    if (!Array.isArray(live) || desired.length !== marks.length) return false;
+    const owners = marks.map((mark): Mark => ({ sort: mark.slice(0, 2), value: JSON.parse(mark.slice(2)) as unknown, owned: owned[mark] }));
+    return desired.every((item) => itemAgrees(item, live, owners));
+  }
   if (!isObject(desired) || !isObject(live)) return false;
   const fields = Object.keys(desired);
   return fields.length === marks.length && fields.every((field) => agrees(desired[field], live[field], owned[`f:${field}`]));
 };
 
-const itemAgrees = (item: unknown, live: unknown[], owned: Fields, marks: string[]): boolean =>
-  marks.some((mark) => {
-    const value = JSON.parse(mark.slice(2)) as unknown;
-    if (mark.startsWith('v:')) return isDeepStrictEqual(value, item) && live.some((candidate) => isDeepStrictEqual(candidate, value));
+/** An item of a list, as the owner of fields in it names it. */
+interface Mark {
+  sort: string;
+  /** The keys of a `k:` with their values, or a `v:` itself. */
+  value: unknown;
+  owned: unknown;
+}
+
+const itemAgrees = (item: unknown, live: unknown[], marks: readonly Mark[]): boolean =>
+  marks.some(({ sort, value, owned }) => {
+    if (sort === 'v:') return isSame(value, item) && live.some((candidate) => isSame(candidate, value));
     // A key that we leave to its default is in the mark but not in the item.
-    if (!mark.startsWith('k:') || !isObject(item) || !isObject(value)) return false;
+    if (sort !== 'k:' || !isObject(item) || !isObject(value)) return false;
     const keys = Object.entries(value);
-    if (!keys.every(([key, part]) => item[key] === undefined || isDeepStrictEqual(item[key], part))) return false;
-    const counterpart = live.find((candidate) => isObject(candidate) && keys.every(([key, part]) => isDeepStrictEqual(candidate[key], part)));
-    return counterpart !== undefined && agrees(item, counterpart, owned[mark]);
+    if (!keys.every(([key, part]) => item[key] === undefined || isSame(item[key], part))) return false;
+    const counterpart = live.find((candidate) => isObject(candidate) && keys.every(([key, part]) => isSame(candidate[key], part)));
+    return counterpart !== undefined && agrees(item, counterpart, owned);
   });
+
+const isSame = (a: unknown, b: unknown): boolean => a === b || isDeepStrictEqual(a, b);
 
 /** Whether everything in `desired` stands in `live`; maps may hold more (defaults), lists may not. */
 export const holds = (desired: unknown, live: unknown): boolean => {

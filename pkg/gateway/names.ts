@@ -45,9 +45,17 @@ export const apexListener = 'https-apex';
 
 /** `<first label>-<8 hex digits of the host's SHA-256>`, the host in lower case. */
 const hostKey = (host: string): string => {
+  const known = hostKeys.get(host);
+  if (known !== undefined) return known;
   const lower = host.toLowerCase();
-  return `${lower.split('.', 1)[0]}-${hash('sha256', lower, 'hex').slice(0, 8)}`;
+  const key = `${lower.split('.', 1)[0]}-${hash('sha256', lower, 'hex').slice(0, 8)}`;
+  if (hostKeys.size === maxHostKeys) hostKeys.clear();
+  hostKeys.set(host, key);
+  return key;
 };
+/** Every plan asks for each host's several times, and hashes are a third of what a plan costs. */
+const hostKeys = new Map<string, string>();
+const maxHostKeys = 20_000;
 
 /** The redirect that keeps a route off port 80. */
 export const hostRedirect = (gateway: string, route: string): string => `${namesOf(gateway).redirect}-${hash('sha256', route, 'hex').slice(0, 8)}`;
