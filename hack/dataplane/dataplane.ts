@@ -11,7 +11,7 @@ import { findEnvoy } from './envoy.ts';
 import { envoyGatewayCrds, findEnvoyGateway } from './envoy-gateway.ts';
 import { fixedFolder, occupy } from './fixed-certificates.ts';
 import { missingForDataPlane } from './needs.ts';
-import { configuration, homesBelow, namespace, objects } from './objects.ts';
+import { configuration, homesBelow, namespace, objects, standIns } from './objects.ts';
 
 const run = promisify(execFile);
 
@@ -26,6 +26,7 @@ export const prepareDataPlane = async (log: (line: string) => void): Promise<voi
 /** Envoy Gateway and its Envoy on this machine, which serve the Gateways of one control plane on ports 80 and 443. */
 export class DataPlane {
   readonly logFile: string;
+  readonly #kubectl: Kubectl;
   readonly #child: Child;
   readonly #putBack: () => Promise<void>;
 
@@ -61,6 +62,7 @@ export class DataPlane {
 
   private constructor(controlPlane: ControlPlane, executable: string, config: string, putBack: () => Promise<void>, log: (line: string) => void) {
     this.logFile = path.join(controlPlane.directory, 'logs', 'envoy-gateway.log');
+    this.#kubectl = new Kubectl(controlPlane.kubectlPath, controlPlane.kubeconfigPath);
     this.#putBack = putBack;
     this.#child = new Child({
       name: 'envoy-gateway',
@@ -71,6 +73,14 @@ export class DataPlane {
       ready: async () => (await call({ url: 'http://127.0.0.1:8081', credentials: { anonymous: true } }, { path: '/readyz' })).status === 200,
       log,
     });
+  }
+
+  /** Has a Gateway that is not there yet be called programmed. The deployment controller must not run: no pod does. */
+  async standInFor(gateway: { namespace: string; name: string }): Promise<void> {
+    const objects = standIns(gateway);
+    await this.#kubectl.run(['apply', '--server-side', '-f', '-'], { input: objects.map((object) => stringify(object)).join('---\n') });
+    const status = { availableReplicas: 1, readyReplicas: 1, replicas: 1 };
+    await this.#kubectl.run(['patch', 'deployment', objects[1]!.metadata.name!, '-n', namespace, '--subresource=status', '--type=merge', '-p', JSON.stringify({ status })]);
   }
 
   /** Ends Envoy Gateway and its Envoys, and puts back what was at the fixed path. */

@@ -14,7 +14,7 @@ const module = 'github.com/envoyproxy/gateway';
 export const findEnvoyGateway = async (log: (line: string) => void): Promise<string> => {
   const content = await Promise.all(['go.mod', 'go.sum'].map((name) => readFile(path.join(moduleFolder, name), 'utf8')));
   const make = async (folder: string): Promise<void> => {
-    log('building Envoy Gateway from source (once; about 4 minutes on 2 cores)');
+    log('building Envoy Gateway from source (once; 5 to 9 minutes on 2 cores)');
     await compile({ moduleFolder, args: ['-o', path.join(folder, 'envoy-gateway'), `${module}/cmd/envoy-gateway`], log });
     log('Envoy Gateway is built');
   };

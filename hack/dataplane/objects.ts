@@ -31,6 +31,20 @@ export interface Certificates {
   hmac: string;
 }
 
+/**
+ * What gives a Gateway its address and has it called programmed. Envoy Gateway looks for the Service and the Deployment that it makes
+ * in a cluster, also in its host mode, where it makes none: these stand for the Envoy of this machine.
+ */
+export const standIns = (gateway: { namespace: string; name: string }): KubeObject[] => {
+  const labels = { 'gateway.envoyproxy.io/owning-gateway-namespace': gateway.namespace, 'gateway.envoyproxy.io/owning-gateway-name': gateway.name };
+  const metadata = { name: `envoy-${gateway.namespace}-${gateway.name}`, namespace, labels };
+  const template = { metadata: { labels }, spec: { containers: [{ name: 'envoy', image: 'none' }] } };
+  return [
+    { apiVersion: 'v1', kind: 'Service', metadata, spec: { selector: labels, ports: [{ port: 443 }] } },
+    { apiVersion: 'apps/v1', kind: 'Deployment', metadata, spec: { selector: { matchLabels: labels }, template } },
+  ] as KubeObject[];
+};
+
 /** What Envoy Gateway finds in the cluster. */
 export const objects = (envoyVersion: string, { ca, cert, key, hmac }: Certificates): KubeObject[] => {
   const secret = (name: string, type: string, data: Record<string, string>): KubeObject =>

@@ -23,6 +23,17 @@ describe('a gateway with a certificate for each host', function () {
     assert.equal(certificate!.subjectAltName, `DNS:web.shop.${apex}`);
   });
 
+  it('says that it is ready, and which certificate ends when', async () => {
+    const { status } = await eventually('the gateway is ready', async () => {
+      const gateway = await world.gateway();
+      return gateway.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') && gateway;
+    });
+    const listener = status!.listeners!.find(({ hostname }) => hostname === `web.shop.${apex}`)!;
+    assert.deepEqual([listener.ready, listener.attachedRoutes, listener.certificate?.ready], [true, 1, true]);
+    const { certificate } = await world.ask(`web.shop.${apex}`);
+    assert.equal(Date.parse(listener.certificate!.notAfter!), Date.parse(certificate!.validTo));
+  });
+
   it('redirects plain HTTP with 301', async () => {
     const { status, headers } = await askPlain({ host: `web.shop.${apex}`, path: '/cart?item=1' });
     assert.equal(status, 301);

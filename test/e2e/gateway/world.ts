@@ -49,9 +49,10 @@ export class DataPlaneWorld {
   static async start(): Promise<DataPlaneWorld> {
     const log = (line: string): void => console.log(`  ${line}`);
     await prepareDataPlane(log);
-    const cluster = await ownCluster({}, [`--issuers=${path.join(import.meta.dirname, 'issuers.yaml')}`]);
+    const cluster = await ownCluster({ controllerManagerArgs: ['--controllers=*,-deployment-controller'] }, [`--issuers=${path.join(import.meta.dirname, 'issuers.yaml')}`]);
     const dataPlane = await DataPlane.start(cluster.controlPlane, log);
     atEnd(() => dataPlane.stop());
+    await dataPlane.standInFor({ namespace: owner, name: 'cozystack' });
     const client = new KubeClient(await loadRestConfig(cluster.controlPlane.kubeconfigPath), 'test-issuer');
     const issuer = await TestIssuer.start(client);
     atEnd(async () => {
