@@ -58,20 +58,21 @@ describe('a gateway with a certificate for each host', function () {
 
   it('does not serve the route of a namespace that is no tenant, on a new host or on one that is served', async () => {
     await world.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'outside' } });
-    await world.publish({ namespace: 'outside', name: 'app', hosts: [`new.shop.${apex}`, `web.shop.${apex}`], port: await backend('the outsider') });
+    await world.publish({ namespace: 'outside', name: 'app', hosts: [`new.shop.${apex}`, `web.shop.${apex}`], path: '/taken', port: await backend('the outsider') });
     await world.upToDate(shop);
-    assert.equal(await world.whoAnswers(`new.shop.${apex}`), 'ECONNRESET');
-    assert.deepEqual(await world.whoAnswersOften(`web.shop.${apex}`), new Set(['the shop']));
+    assert.equal(await world.whoAnswers(`new.shop.${apex}`, { path: '/taken' }), 'ECONNRESET');
+    assert.deepEqual(await world.whoAnswersOften(`web.shop.${apex}`, '/taken'), new Set(['the shop']));
   });
 
   it('serves the winner of a host and never its loser, who takes over once the winner is gone', async () => {
     const host = `both.shop.${apex}`;
-    await world.publish({ namespace: shop, name: 'both', hosts: [host], port: await backend('the tenant') });
+    const port = await backend('the tenant');
+    await world.publish({ namespace: shop, name: 'both', hosts: [host], port }, { namespace: shop, name: 'both-cart', hosts: [host], path: '/cart', port });
     await world.answers(host, 'the tenant');
     await world.publish({ namespace: 'tenant-root', name: 'both', hosts: [host], port: await backend('the owner') });
     await world.answers(host, 'the owner');
     await world.upToDate(shop);
-    assert.deepEqual(await world.whoAnswersOften(host), new Set(['the owner']));
+    assert.deepEqual(await world.whoAnswersOften(host, '/cart'), new Set(['the owner']));
     await world.cluster.kubectl.run(['delete', 'httproute', 'both', '-n', 'tenant-root']);
     await world.answers(host, 'the tenant');
   });

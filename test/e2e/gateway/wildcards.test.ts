@@ -17,7 +17,7 @@ describe('a gateway with certificates for all hosts of an apex', function () {
       { namespace: 'tenant-root', name: 'here', hosts: [`here.${apex}`, apex], port },
       { namespace: child, name: 'app', hosts: [`app.wide.${apex}`], port },
       { namespace: grandchild, name: 'app', hosts: [`app.grand.wide.${apex}`], port },
-      { namespace: child, name: 'contested', hosts: [`contested.wide.${apex}`], port },
+      { namespace: child, name: 'contested', hosts: [`contested.wide.${apex}`], path: '/lost', port },
       { namespace: 'tenant-root', name: 'contested', hosts: [`contested.wide.${apex}`], port: await backend('the owner') },
     );
   });
@@ -32,7 +32,7 @@ describe('a gateway with certificates for all hosts of an apex', function () {
     }
     await world.answers(`contested.wide.${apex}`, 'the owner');
     await world.upToDate(child);
-    assert.deepEqual(await world.whoAnswersOften(`contested.wide.${apex}`), new Set(['the owner']));
+    assert.deepEqual(await world.whoAnswersOften(`contested.wide.${apex}`, '/lost'), new Set(['the owner']));
     assert.equal(await world.whoAnswers(`nobody.wide.${apex}`), '404');
   };
   const namesIn = ({ subjectAltName = '' }: { subjectAltName?: string | undefined }): string[] => subjectAltName.split(', ').map((name) => name.replace('DNS:', ''));

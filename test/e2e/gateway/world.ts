@@ -27,6 +27,8 @@ export interface Route {
   hosts: string[];
   /** Port of the backend on loopback. */
   port: number;
+  /** All paths if left out. Of two routes that a listener takes, the one with the longer path answers: so it shows whether it is taken. */
+  path?: string;
   /** Tenant root's gateway if left out. */
   parents?: ParentReference[];
 }
@@ -105,13 +107,13 @@ export class DataPlaneWorld {
 
   /** Publishes what listens on a port of this machine. */
   async publish(...routes: Route[]): Promise<void> {
-    await this.apply(...routes.flatMap(({ kind = 'HTTPRoute', namespace, name, hosts, port, parents = [{ namespace: owner, name: 'cozystack' }] }) => [
+    await this.apply(...routes.flatMap(({ kind = 'HTTPRoute', namespace, name, hosts, port, path: value, parents = [{ namespace: owner, name: 'cozystack' }] }) => [
       { apiVersion: 'gateway.envoyproxy.io/v1alpha1', kind: 'Backend', metadata: { namespace, name }, spec: { endpoints: [{ ip: { address: '127.0.0.1', port } }] } },
       {
         apiVersion: `${gatewayGroup}/v1`,
         kind,
         metadata: { namespace, name },
-        spec: { parentRefs: parents, hostnames: hosts, rules: [{ backendRefs: [{ group: 'gateway.envoyproxy.io', kind: 'Backend', name }] }] },
+        spec: { parentRefs: parents, hostnames: hosts, rules: [{ ...(value !== undefined && { matches: [{ path: { type: 'PathPrefix', value } }] }), backendRefs: [{ group: 'gateway.envoyproxy.io', kind: 'Backend', name }] }] },
       },
     ]));
   }
@@ -132,8 +134,8 @@ export class DataPlaneWorld {
   }
 
   /** All that answer for a host, of twenty requests. */
-  async whoAnswersOften(host: string): Promise<Set<string>> {
-    return new Set(await Promise.all(Array.from({ length: 20 }, () => this.whoAnswers(host))));
+  async whoAnswersOften(host: string, path = '/'): Promise<Set<string>> {
+    return new Set(await Promise.all(Array.from({ length: 20 }, () => this.whoAnswers(host, { path }))));
   }
 
   /** Resolves once the data plane serves what was written before: routes are told of in the order of their writes. */
