@@ -43,7 +43,7 @@ const routeOf = (gateway: number, name: string): KubeObject => ({
   apiVersion: 'gateway.networking.k8s.io/v1',
   kind: 'HTTPRoute',
   metadata: { name, namespace: namespaceOf(gateway) },
-  spec: { parentRefs: [{ name: 'cozystack' }], hostnames: [`${name}.${apexOf(gateway)}`], rules: [{ backendRefs: [{ name: 'app', port: 80 }] }] },
+  spec: { parentRefs: [{ name: 'cozystack', port: 443 }], hostnames: [`${name}.${apexOf(gateway)}`], rules: [{ backendRefs: [{ name: 'app', port: 80 }] }] },
 });
 const tenantGatewayOf = (index: number): KubeObject => ({
   apiVersion: 'gateway.cozystack.io/v1alpha1',
@@ -143,9 +143,10 @@ const run = async (world: World, before: number, gateways: number): Promise<void
   const cpu = countCpu(processes, new IdleRates(new Map())); // from when it was ready: what its start costs is no gateway's
   const [certificates, listening] = [gateways * routesEach, gateways];
   await eventually('all certificates and gateways are there', async () => (await countOf(world, 'certificates', '/apis/cert-manager.io/v1')) >= certificates && (await countOf(world, 'gateways')) >= listening, { withinMs: patienceMs, everyMs: 500 });
-  const quiet = async (): Promise<boolean> => (await log.since()).writes === 0;
   const convergedMs = performance.now() - converging;
   const used = cpu();
+  const written = await log.since();
+  const quiet = async (): Promise<boolean> => (await log.since()).writes === 0;
   await eventually('the loop has nothing more to write', quiet, { withinMs: patienceMs, everyMs: 2000 });
   const idle = await IdleRates.measure(Object.values(processes), 5000);
   const rows = [
@@ -162,7 +163,7 @@ const run = async (world: World, before: number, gateways: number): Promise<void
   const steady = await log.since();
   const made = gateways - before;
   console.log(`\n${gateways} gateways with ${routesEach} routes each, ${namespaceCount} namespaces`);
-  console.log(`  ${made === gateways ? 'from nothing' : `${made} of them from nothing, the others looked at`}: ${(convergedMs / 1000).toFixed(1)} s, of which the process's start is a part; CPU s: loop ${(used.serving / 1000).toFixed(1)}, kube-apiserver ${(used.kubeApiserver / 1000).toFixed(1)}, etcd ${(used.etcd / 1000).toFixed(1)}; resident ${Math.round(rssMbOf(loop.pid!))} MB`);
+  console.log(`  ${made === gateways ? 'from nothing' : `${made} of them from nothing, the others looked at`}: ${(convergedMs / 1000).toFixed(1)} s, of which the process's start is a part; CPU s: loop ${(used.serving / 1000).toFixed(1)}, kube-apiserver ${(used.kubeApiserver / 1000).toFixed(1)}, etcd ${(used.etcd / 1000).toFixed(1)}; resident ${Math.round(rssMbOf(loop.pid!))} MB; ${written.writes} writes, ${written.reads} reads`);
   console.log(`  in ${steadyMs / 1000} s with nothing to do: ${steady.writes} writes, ${steady.reads} reads, and ${steady.upkeep} requests for Lease and fences\n`);
   const cells = rows.map(({ what, cpuMs, walls, requests, count }) => [
     what, number(cpuMs), number(requests.reads / count), number(requests.writes / count), walls ? number(percentile(walls, 50)) : '-', walls ? number(percentile(walls, 99)) : '-',
