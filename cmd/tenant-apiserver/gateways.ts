@@ -1,7 +1,7 @@
 import type { Tenant } from '../../api/apps/v1alpha1/tenant.ts';
 import type { TenantGateway } from '../../api/gateway/v1alpha1/tenantgateway.ts';
 import type { KubeObject } from '../../api/meta/v1/types.ts';
-import { clientTarget, storeTarget, type RestResource } from '../../pkg/controller/apply.ts';
+import { clientTarget, type RestResource, type Target } from '../../pkg/controller/apply.ts';
 import { systemClock } from '../../pkg/controller/clock.ts';
 import type { Controller } from '../../pkg/controller/controller.ts';
 import type { EventRecorder } from '../../pkg/controller/events.ts';
@@ -52,13 +52,14 @@ export const gatewayCaches = (watched: Watched, tenantGateways: Store): GatewayC
 };
 
 export interface GatewayPartOptions {
-  client: KubeClient;
+  client: Pick<KubeClient, 'json'>;
   caches: GatewayCaches;
   tenants: Informer<Tenant>;
   /** Of what tenants get. */
   parts: Pick<PartCaches, 'roleBinding' | 'values'>;
   watched: Watched;
-  tenantGateways: Store;
+  /** Where the status of TenantGateways is written. */
+  status: Target;
   settings?: GatewaySettings;
   /** The server's own. */
   namespace: string;
@@ -76,14 +77,14 @@ export interface GatewayPart {
 }
 
 /** The gateways' part of the loop. */
-export const gatewayControllers = ({ client, caches, tenants, parts, watched, tenantGateways, settings = defaultGatewaySettings, namespace, events, log, workers }: GatewayPartOptions): GatewayPart => {
+export const gatewayControllers = ({ client, caches, tenants, parts, watched, status, settings = defaultGatewaySettings, namespace, events, log, workers }: GatewayPartOptions): GatewayPart => {
   const store = secretStore(client);
   const reader = new SecretReader(store.get, systemClock);
   const desk = new IssuanceDesk({ ledger: configMapLedger(client, namespace), issuers: settings.issuers, tenantGateways: caches.tenantGateways, certificates: caches.certificates, clock: systemClock });
   const main = gatewayController({
     caches,
     targets: {
-      status: storeTarget(tenantGateways),
+      status,
       gateway: clientTarget(client, gateways),
       listenerSet: clientTarget(client, listenerSets),
       issuer: clientTarget(client, issuers),

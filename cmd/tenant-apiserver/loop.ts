@@ -1,11 +1,12 @@
 import type { Registry } from 'prom-client';
 import type { Tenant } from '../../api/apps/v1alpha1/tenant.ts';
-import { clientTarget, collectionPath, storeTarget, type RestResource } from '../../pkg/controller/apply.ts';
+import { clientTarget, collectionPath, storeTarget, type RestResource, type Target } from '../../pkg/controller/apply.ts';
 import { EventRecorder } from '../../pkg/controller/events.ts';
 import { fromReflector, fromStore, Informer, type InformerOptions } from '../../pkg/controller/informer.ts';
 import { LeaderElection, type LeaderElectionOptions } from '../../pkg/controller/leader-election.ts';
 import type { Log } from '../../pkg/controller/log.ts';
 import { ControllerMetrics } from '../../pkg/controller/metrics.ts';
+import { Pace, pacedClient, pacedTarget } from '../../pkg/controller/pace.ts';
 import { leaseName } from '../../pkg/controller/permissions.ts';
 import { GatewayMetrics } from '../../pkg/gateway/metrics.ts';
 import { allInformers, managedSelector } from '../../pkg/gateway/observe.ts';
@@ -23,6 +24,7 @@ import { defaultTenantSettings, type TenantSettings } from '../../pkg/tenant/set
 import { valuesName } from '../../pkg/tenant/values.ts';
 import type { KubeObject } from '../../api/meta/v1/types.ts';
 import { gatewayCaches, gatewayControllers, namespaces } from './gateways.ts';
+import type { LoopLimits } from './loop-options.ts';
 
 export interface LoopOptions {
   client: KubeClient;
@@ -35,8 +37,7 @@ export interface LoopOptions {
   log: Log;
   settings?: TenantSettings;
   gatewaySettings?: GatewaySettings;
-  /** Keys that each controller works on at a time. */
-  workers?: number;
+  limits?: LoopLimits;
   /** Where the leader's work is counted. */
   metrics?: LoopMetrics;
   /** What the leader does besides; each is begun with a term and ended with it. */
@@ -77,7 +78,11 @@ export const startLoop = (options: LoopOptions): Loop => {
 const resourceQuotas: RestResource = { apiVersion: 'v1', kind: 'ResourceQuota', plural: 'resourcequotas' };
 
 /** Caches begin anew with each term: what was seen in an earlier one is out of date. */
-const beginTerm = ({ client, tenants, gateways: tenantGateways, identity, namespace, log, settings = defaultTenantSettings, gatewaySettings, workers, metrics, duties = [] }: LoopOptions & { namespace: string }): Duty => {
+const beginTerm = ({ client, tenants, gateways: tenantGateways, identity, namespace, log, settings = defaultTenantSettings, gatewaySettings, limits, metrics, duties = [] }: LoopOptions & { namespace: string }): Duty => {
+  const { workers, writes } = limits ?? {};
+  const pace = writes && new Pace(writes);
+  const writer = pace ? pacedClient(client, pace) : client;
+  const inPace = (store: Store): Target => (pace ? pacedTarget(storeTarget(store), pace) : storeTarget(store));
   type Selection = Pick<ReflectorOptions, 'labelSelector' | 'fieldSelector' | 'metadataOnly'>;
   const watched = <T extends KubeObject>(resource: RestResource, informerOptions: InformerOptions<T>, selection: Selection = {}, namespace = ''): Informer<T> => {
     const onError = (error: unknown): void => log.warn({ err: error, resource: resource.plural }, 'watch interrupted');
@@ -92,16 +97,16 @@ const beginTerm = ({ client, tenants, gateways: tenantGateways, identity, namesp
   const parts = ofPart((what) => watched(partResources[what], partInformer(what === 'module' ? releaseStatus : undefined), what === 'values' ? { fieldSelector: `metadata.name=${valuesName}` } : ours));
   const releases = watched(partResources.module, releaseInformer, { labelSelector: applicationLabel, metadataOnly: true });
   const apiServer = watched<EndpointSlice>(apiServerSlice.resource, {}, { fieldSelector: `metadata.name=${apiServerSlice.name}` }, apiServerSlice.namespace);
-  const events = new EventRecorder({ client, log, instance: identity });
+  const events = new EventRecorder({ client: writer, log, instance: identity });
   const pools = new PoolController({
     caches: { tenants: tenantCache, namespaces: ofGateways.namespaces, quotas: quotaCache },
-    target: clientTarget(client, resourceQuotas),
+    target: clientTarget(writer, resourceQuotas),
     settings,
     events,
     log,
     workers,
   });
-  const gatewayPart = gatewayControllers({ client, caches: ofGateways, tenants: tenantCache, parts, watched, tenantGateways, settings: gatewaySettings, namespace, events, log, workers });
+  const gatewayPart = gatewayControllers({ client: writer, caches: ofGateways, tenants: tenantCache, parts, watched, status: inPace(tenantGateways), settings: gatewaySettings, namespace, events, log, workers });
   const controllers = [
     pools.controller,
     tenantController({
@@ -109,10 +114,10 @@ const beginTerm = ({ client, tenants, gateways: tenantGateways, identity, namesp
       caches: { tenants: tenantCache, namespaces: ofGateways.namespaces, gateways: ofGateways.tenantGateways, parts, releases, apiServer },
       settings,
       targets: {
-        tenants: { ...storeTarget(tenants), update: (object, writeOptions) => tenants.update(object, writeOptions) },
-        namespace: clientTarget(client, namespaces),
-        gateway: storeTarget(tenantGateways),
-        parts: ofPart((what) => clientTarget(client, partResources[what])),
+        tenants: { ...inPace(tenants), update: (object, writeOptions) => tenants.update(object, writeOptions) },
+        namespace: clientTarget(writer, namespaces),
+        gateway: inPace(tenantGateways),
+        parts: ofPart((what) => clientTarget(writer, partResources[what])),
       },
       events,
       log,

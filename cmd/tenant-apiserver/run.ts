@@ -27,6 +27,7 @@ export const startServer = async (config: ProgramConfig, strategies: readonly St
         gateways: server.store('tenantgateways'),
         settings: config.tenants,
         gatewaySettings: config.gateways,
+        limits: config.loop,
         identity,
         namespace,
         log,

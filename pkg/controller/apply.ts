@@ -38,7 +38,7 @@ export interface ReplaceTarget extends Target {
   replace(object: KubeObject, change: object): Promise<void>;
 }
 
-export const clientTarget = (client: KubeClient, resource: RestResource, manager = fieldManager): ReplaceTarget => {
+export const clientTarget = (client: Pick<KubeClient, 'json'>, resource: RestResource, manager = fieldManager): ReplaceTarget => {
   const pathOf = (namespace: string, name: string): string => `${collectionPath(resource, namespace)}/${name}`;
   return {
     get: (namespace, name) => client.json<KubeObject>({ path: pathOf(namespace, name) }),

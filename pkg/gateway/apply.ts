@@ -52,7 +52,7 @@ export const renew = async (target: Pick<Target, 'apply'>, { apiVersion, kind, m
  * Writes `status.parents` of a route. The list is atomic: an apply would drop the entries of other controllers or own
  * them, so it is replaced under the version that it was read at.
  */
-export const updateRoute = async (client: KubeClient, { route, parents }: RouteUpdate): Promise<void> => {
+export const updateRoute = async (client: Pick<KubeClient, 'json'>, { route, parents }: RouteUpdate): Promise<void> => {
   const { apiVersion, kind } = route;
   const { namespace, name, resourceVersion } = route.metadata;
   try {

@@ -5,6 +5,8 @@ import { fenceName } from '../../pkg/storage/records/fence-object.ts';
 /** What the server's ServiceAccount asked of the kube-apiserver. Leases and fences are counted apart: they are there whatever happens. */
 export interface Requests {
   reads: number;
+  /** Those among the reads that list a collection. */
+  lists: number;
   writes: number;
   upkeep: number;
 }
@@ -32,12 +34,15 @@ export class RequestLog {
 
   /** What was asked since the last call. */
   async since(): Promise<Requests> {
-    const requests: Requests = { reads: 0, writes: 0, upkeep: 0 };
+    const requests: Requests = { reads: 0, lists: 0, writes: 0, upkeep: 0 };
     for (const line of await this.#lines()) {
       const { verb, objectRef } = JSON.parse(line) as { verb: string; objectRef?: { resource?: string; apiGroup?: string; name?: string } };
       if (isUpkeep(objectRef)) requests.upkeep += 1;
-      else if (reading.has(verb)) requests.reads += 1;
-      else requests.writes += 1;
+      else if (!reading.has(verb)) requests.writes += 1;
+      else {
+        requests.reads += 1;
+        if (verb === 'list') requests.lists += 1;
+      }
     }
     return requests;
   }
