@@ -35,7 +35,7 @@ describe('overload through audit-proxy', function () {
     const clients = await clientsOf(cluster);
     for (let index = 0; index < objects; index += 1) {
       const metadata = { name: `big-${index}`, annotations: { 'example.org/padding': padding } };
-      await create(clients.server, list, { apiVersion: 'gateway.cozystack.io/v1alpha1', kind: 'TenantGateway', metadata, spec: { apex: `big-${index}.example.org`, certMode: 'dns01' } });
+      await create(clients.server, list, { apiVersion: 'gateway.cozystack.io/v1alpha1', kind: 'TenantGateway', metadata, spec: { apex: `big-${index}.example.org`, certMode: 'http01' } });
     }
     clients.close();
     await cluster.kubectl.run(['create', 'clusterrole', 'overload-reader', '--verb=get,list,watch', '--resource=tenantgateways.gateway.cozystack.io']);
