@@ -15,7 +15,7 @@ import { gatewayController } from '../../pkg/gateway/controller.ts';
 import { IssuanceDesk, type BudgetLeft } from '../../pkg/gateway/issuance/desk.ts';
 import { configMapLedger } from '../../pkg/gateway/issuance/ledger.ts';
 import { madeInformer, managedSelector, namespaceInformer, routeInformer, tenantGatewayInformer, type GatewayCaches } from '../../pkg/gateway/observe.ts';
-import { ownSubject, roleBindings } from '../../pkg/gateway/secrets/access.ts';
+import { ownSubject } from '../../pkg/gateway/secrets/access.ts';
 import type { Secret } from '../../pkg/gateway/secrets/facts.ts';
 import { namespaceSecretsController } from '../../pkg/gateway/secrets/namespace-controller.ts';
 import { secretOwnerController } from '../../pkg/gateway/secrets/owner-controller.ts';
@@ -27,7 +27,7 @@ import { certificates, gatewayClasses, gateways, grpcRoutes, httpRoutes, issuers
 import type { KubeClient } from '../../pkg/kube/client.ts';
 import type { ReflectorOptions } from '../../pkg/kube/reflector.ts';
 import type { Store } from '../../pkg/storage/store.ts';
-import type { PartCaches } from '../../pkg/tenant/part.ts';
+import { partResources, type PartCaches } from '../../pkg/tenant/part.ts';
 
 /** An informer of what the kube-apiserver serves; whoever asks for it starts and stops it. */
 export type Watched = <T extends KubeObject>(resource: RestResource, options: InformerOptions<T>, selection?: Pick<ReflectorOptions, 'labelSelector' | 'fieldSelector' | 'metadataOnly'>, namespace?: string) => Informer<T>;
@@ -106,8 +106,8 @@ export const gatewayControllers = ({ client, caches, tenants, parts, watched, st
     caches: { tenants, tenantGateways: caches.tenantGateways, namespaces: caches.namespaces, roleBindings: parts.roleBinding },
     source,
     secrets: store,
-    roleBindings: clientTarget(client, roleBindings),
-    subject: () => ownSubject(client),
+    roleBindings: clientTarget(client, partResources.roleBinding),
+    subject: ownSubject(client),
     onReplica: (place, name) => {
       reader.forget(place, name);
       for (const gateway of caches.tenantGateways.byIndex('namespace', place)) main.queue.add(keyOf(gateway));

@@ -16,7 +16,7 @@ export interface Compilation {
 const heartbeatMs = 30_000;
 const buildWithinMs = 60 * 60_000;
 
-/** Runs `go build`, which may take minutes. Throws with the tail of what Go said if it fails. */
+/** Runs `go build`, which may take minutes. Throws when Go is missing, and with the tail of what Go said if it fails. */
 export const compile = async ({ moduleFolder, args, environment = process.env, log }: Compilation): Promise<void> => {
   const began = Date.now();
   const elapsed = (): string => `${Math.round((Date.now() - began) / 1000)} s`;
@@ -40,10 +40,14 @@ export const compile = async ({ moduleFolder, args, environment = process.env, l
     }
   });
   try {
-    const [code, signal] = (await once(go, 'close')) as [number | null, string | null];
+    const [code, signal] = (await once(go, 'close').catch(notStarted)) as [number | null, string | null];
     if (code !== 0) throw new Error(`go build failed (${signal ?? `exit code ${code}`}) after ${elapsed()}:\n${tail.join('\n')}`);
   } finally {
     process.off('exit', killed);
     clearInterval(heartbeat);
   }
+};
+
+const notStarted = (error: { code?: unknown }): never => {
+  throw error.code === 'ENOENT' ? new Error('building needs Go, which is not on PATH: install Go (https://go.dev/dl/)', { cause: error }) : error;
 };

@@ -1,6 +1,6 @@
 import type { KubeClient } from '../kube/client.ts';
 import { Reflector } from '../kube/reflector.ts';
-import { hasCode, StatusError } from '../kube/status-error.ts';
+import { ifFound, StatusError } from '../kube/status-error.ts';
 import { usedOf } from '../quantity/bounds.ts';
 import type { Quantity } from '../quantity/quantity.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from './chain.ts';
@@ -91,14 +91,7 @@ export class ResourceQuotaAdmission implements AdmissionPlugin {
         const quota = this.#quotas?.get(namespace)?.get(name);
         return quota?.metadata.uid === uid ? quota : undefined;
       },
-      read: async () => {
-        try {
-          return await this.#client.json<ResourceQuota>({ path });
-        } catch (error) {
-          if (hasCode(error, 404)) return undefined;
-          throw error;
-        }
-      },
+      read: () => ifFound(this.#client.json<ResourceQuota>({ path })),
       write: async (quota) => {
         const written = await this.#client.json<ResourceQuota>({ method: 'PUT', path: `${path}/status`, body: quota });
         this.#keep(written);

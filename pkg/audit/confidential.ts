@@ -1,9 +1,8 @@
 import type { ObjectReference } from './event.ts';
+import { isObject, type JsonObject } from '../json/object.ts';
 
 /** Stands in for what must not be recorded. It is valid base64, so that an object still decodes. */
 export const redacted = 'redacted';
-
-type Fields = Record<string, unknown>;
 
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
 
@@ -19,19 +18,19 @@ export const withoutConfidential = (body: unknown, { apiGroup = '', resource = '
 };
 
 /** Applies a change to an object, to the items of a list, to the objects in a table's rows, and to the operations of a JSON patch. */
-const eachObject = (body: unknown, change: (object: Fields) => Fields): unknown => {
-  if (Array.isArray(body)) return body.map((operation) => (isFields(operation) && 'value' in operation ? { ...operation, value: redacted } : operation));
-  if (!isFields(body)) return body;
+const eachObject = (body: unknown, change: (object: JsonObject) => JsonObject): unknown => {
+  if (Array.isArray(body)) return body.map((operation) => (isObject(operation) && 'value' in operation ? { ...operation, value: redacted } : operation));
+  if (!isObject(body)) return body;
   if (body.kind === 'Status') return body;
   if (Array.isArray(body.items)) return { ...body, items: body.items.map((item) => eachObject(item, change)) };
   // cells of a Secret's row are its name, type, number of keys and age
-  if (Array.isArray(body.rows)) return { ...body, rows: body.rows.map((row: unknown) => (isFields(row) && row.object !== undefined ? { ...row, object: eachObject(row.object, change) } : row)) };
+  if (Array.isArray(body.rows)) return { ...body, rows: body.rows.map((row: unknown) => (isObject(row) && row.object !== undefined ? { ...row, object: eachObject(row.object, change) } : row)) };
   return change(body);
 };
 
-const withoutSecretData = (secret: Fields): Fields => {
-  const metadata = isFields(secret.metadata) ? secret.metadata : undefined;
-  const annotations = isFields(metadata?.annotations) ? metadata.annotations : undefined;
+const withoutSecretData = (secret: JsonObject): JsonObject => {
+  const metadata = isObject(secret.metadata) ? secret.metadata : undefined;
+  const annotations = isObject(metadata?.annotations) ? metadata.annotations : undefined;
   return {
     ...secret,
     ...(annotations?.[lastApplied] !== undefined && { metadata: { ...metadata, annotations: { ...annotations, [lastApplied]: redacted } } }),
@@ -42,12 +41,10 @@ const withoutSecretData = (secret: Fields): Fields => {
 
 const redactedValues = (data: unknown): unknown => {
   if (data === null) return data;
-  return isFields(data) ? Object.fromEntries(Object.entries(data).map(([key, value]) => [key, value === null ? value : redacted])) : redacted;
+  return isObject(data) ? Object.fromEntries(Object.entries(data).map(([key, value]) => [key, value === null ? value : redacted])) : redacted;
 };
 
-const withoutField = (object: Fields, part: string, field: string): Fields => {
+const withoutField = (object: JsonObject, part: string, field: string): JsonObject => {
   const inner = object[part];
-  return isFields(inner) && field in inner ? { ...object, [part]: { ...inner, [field]: redacted } } : object;
+  return isObject(inner) && field in inner ? { ...object, [part]: { ...inner, [field]: redacted } } : object;
 };
-
-const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -3,6 +3,7 @@ import { parse } from 'yaml';
 import { isSubdomain } from '../authorization/selectors.ts';
 import { apiVersion, levels, stages } from './event.ts';
 import type { Policy } from './policy.ts';
+import { isObject, type JsonObject } from '../json/object.ts';
 
 /**
  * Reads a policy file as the kube-apiserver takes it, but strictly: a field or value that means nothing would leave something
@@ -26,7 +27,6 @@ export const parsePolicy = (text: string): Policy => {
   return withoutNulls(document) as Policy;
 };
 
-type Fields = Record<string, unknown>;
 type Check = (value: unknown, path: string, faults: Faults) => void;
 
 class Faults {
@@ -38,7 +38,7 @@ class Faults {
 }
 
 const checkPolicy = (value: unknown, faults: Faults): void => {
-  if (!isFields(value)) return faults.add('', 'the policy must be a mapping');
+  if (!isObject(value)) return faults.add('', 'the policy must be a mapping');
   if (value.apiVersion !== apiVersion) faults.add('apiVersion', `must be ${apiVersion}`);
   if (value.kind !== 'Policy') faults.add('kind', 'must be Policy');
   checkFields(value, '', faults, policyFields);
@@ -52,7 +52,7 @@ const flag: Check = (value, path, faults) => {
   if (typeof value !== 'boolean') faults.add(path, 'must be true or false');
 };
 const mapping: Check = (value, path, faults) => {
-  if (!isFields(value)) faults.add(path, 'must be a mapping');
+  if (!isObject(value)) faults.add(path, 'must be a mapping');
 };
 const oneOf = (values: readonly string[]): Check => (value, path, faults) => {
   if (!values.includes(value as string)) faults.add(path, `${JSON.stringify(value)} is none of ${values.join(', ')}`);
@@ -75,13 +75,13 @@ const group: Check = (value, path, faults) => {
 };
 
 const groupResources: Check = (value, path, faults) => {
-  if (!isFields(value)) return mapping(value, path, faults);
+  if (!isObject(value)) return mapping(value, path, faults);
   checkFields(value, path, faults, { group, resources: listOf(text), resourceNames: listOf(text) });
   if (isFilled(value.resourceNames) && !isFilled(value.resources)) faults.add(`${path}.resourceNames`, 'needs at least one of resources');
 };
 
 const rule: Check = (value, path, faults) => {
-  if (!isFields(value)) return mapping(value, path, faults);
+  if (!isObject(value)) return mapping(value, path, faults);
   checkFields(value, path, faults, ruleFields);
   if (value.level === undefined || value.level === null) faults.add(`${path}.level`, `is required: one of ${levels.join(', ')}`);
   if (isFilled(value.nonResourceURLs) && (isFilled(value.resources) || isFilled(value.namespaces))) {
@@ -111,7 +111,7 @@ const policyFields: Readonly<Record<string, Check>> = {
 };
 
 /** Null is absence, as everywhere in Kubernetes. */
-const checkFields = (value: Fields, path: string, faults: Faults, checks: Readonly<Record<string, Check>>): void => {
+const checkFields = (value: JsonObject, path: string, faults: Faults, checks: Readonly<Record<string, Check>>): void => {
   for (const [name, field] of Object.entries(value)) {
     const at = path ? `${path}.${name}` : name;
     if (!Object.hasOwn(checks, name)) faults.add(at, `unknown field; known are ${Object.keys(checks).join(', ')}`);
@@ -121,10 +121,8 @@ const checkFields = (value: Fields, path: string, faults: Faults, checks: Readon
 
 const isFilled = (value: unknown): boolean => Array.isArray(value) && value.length > 0;
 
-const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value);
-
 const withoutNulls = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(withoutNulls);
-  if (!isFields(value)) return value;
+  if (!isObject(value)) return value;
   return Object.fromEntries(Object.entries(value).flatMap(([name, field]) => (field === null ? [] : [[name, withoutNulls(field)]])));
 };

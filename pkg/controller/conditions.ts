@@ -4,10 +4,13 @@ import { timestamp } from './clock.ts';
 /** What a condition says; when it began to say so comes from what was written before. */
 export type Verdict = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
 
+/** The condition of a type, if it was said. */
+export const conditionOf = <T extends { type: string }>(conditions: readonly T[] | undefined, type: string): T | undefined => conditions?.find((condition) => condition.type === type);
+
 /** Conditions to write: the time of transition is kept where the status stays. Messages are cut at the 32,768 characters that the schema allows. */
 export const toConditions = (verdicts: readonly Verdict[], live: readonly Condition[] | undefined, observedGeneration: number | undefined, now: number): Condition[] =>
   verdicts.map(({ type, status, reason, message }) => {
-    const before = live?.find((condition) => condition.type === type);
+    const before = conditionOf(live, type);
     return {
       type,
       status,

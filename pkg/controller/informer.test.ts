@@ -4,7 +4,7 @@ import type { KubeObject } from '../../api/meta/v1/types.ts';
 import type { KubeClient, KubeRequest } from '../kube/client.ts';
 import type { ReflectorHandler } from '../kube/reflector.ts';
 import { StatusError } from '../kube/status-error.ts';
-import { fromReflector, Informer } from './informer.ts';
+import { fromReflector, Informer, onChange } from './informer.ts';
 
 const thing = (name: string, resourceVersion: string, colour = 'red', uid = `uid-${name}`): KubeObject => ({
   apiVersion: 'v1',
@@ -85,6 +85,17 @@ describe('Informer', () => {
     const late: string[] = [];
     informer.subscribe({ onAdd: ({ metadata }) => late.push(metadata.name!) });
     assert.deepEqual(late, ['a']);
+  });
+
+  it('concerns both what was and what is, and only where it matters', () => {
+    const { informer, handler } = started();
+    const concerned: string[] = [];
+    informer.subscribe(onChange(({ metadata }) => void concerned.push(`${metadata.name} ${metadata.labels!.colour}`), ({ metadata }) => metadata.labels));
+    handler.replace([thing('a', '1')], '1');
+    handler.event('MODIFIED', thing('a', '2'));
+    handler.event('MODIFIED', thing('a', '3', 'blue'));
+    handler.event('DELETED', thing('a', '4', 'blue'));
+    assert.deepEqual(concerned, ['a red', 'a red', 'a blue', 'a blue']);
   });
 });
 

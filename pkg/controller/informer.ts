@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { KubeObject } from '../../api/meta/v1/types.ts';
 import { Reflector, type EventType, type ReflectorHandler, type ReflectorOptions } from '../kube/reflector.ts';
 import { hasCode } from '../kube/status-error.ts';
@@ -13,6 +14,17 @@ export interface InformerHandlers<T extends KubeObject = KubeObject> {
   /** The resource came (its CRD was installed) or went. */
   onAvailability?(missing: boolean): void;
 }
+
+/** Handlers that concern what comes, what goes, and both what was and what is where `matter` of the two differs. */
+export const onChange = <T extends KubeObject>(concern: (object: T) => void, matter: (object: T) => unknown = (object) => object): Required<Pick<InformerHandlers<T>, 'onAdd' | 'onUpdate' | 'onDelete'>> => ({
+  onAdd: concern,
+  onDelete: concern,
+  onUpdate: (old, object) => {
+    if (isDeepStrictEqual(matter(old), matter(object))) return;
+    concern(old);
+    concern(object);
+  },
+});
 
 export type Indexer<T extends KubeObject> = (object: T) => readonly string[];
 

@@ -1,4 +1,4 @@
-import { hasCode } from '../kube/status-error.ts';
+import { hasCode, ifFound } from '../kube/status-error.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { microTime, sleep, systemClock, type Clock } from './clock.ts';
 import { claimLease, type Lease, type LeaseSpec, type ObservedLease } from './lease.ts';
@@ -150,13 +150,8 @@ export class LeaderElection {
     return `/apis/coordination.k8s.io/v1/namespaces/${this.#options.namespace}/leases`;
   }
 
-  async #read(signal: AbortSignal): Promise<Lease | undefined> {
-    try {
-      return await this.#options.client.json<Lease>({ path: `${this.#path}/${this.#options.name}`, signal });
-    } catch (error) {
-      if (hasCode(error, 404)) return undefined;
-      throw error;
-    }
+  #read(signal: AbortSignal): Promise<Lease | undefined> {
+    return ifFound(this.#options.client.json<Lease>({ path: `${this.#path}/${this.#options.name}`, signal }));
   }
 
   #create(spec: LeaseSpec, signal: AbortSignal): Promise<Lease> {

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { KubeObject } from '../../api/meta/v1/types.ts';
-
-type Fields = Record<string, unknown>;
+import { isObject, type JsonObject } from '../json/object.ts';
 
 /**
  * Whether applying `desired` as `manager` would change `live`: true where a desired field has another value, is not
@@ -23,12 +22,12 @@ export const applyWouldChange = (desired: KubeObject, live: KubeObject, manager:
 const agreed = new WeakMap<KubeObject, Map<string, string>>();
 
 /** The fields that `manager` owns by apply: FieldsV1 of the entry for this apiVersion and subresource. */
-export const ownedFields = ({ metadata }: KubeObject, apiVersion: string, manager: string, subresource = ''): Fields | undefined =>
+export const ownedFields = ({ metadata }: KubeObject, apiVersion: string, manager: string, subresource = ''): JsonObject | undefined =>
   metadata.managedFields?.find(
     (entry) => entry.manager === manager && entry.operation === 'Apply' && (entry.subresource ?? '') === subresource && (!entry.apiVersion || entry.apiVersion === apiVersion),
   )?.fieldsV1;
 
-const comparable = ({ apiVersion: _apiVersion, kind: _kind, metadata, ...rest }: KubeObject): Fields => {
+const comparable = ({ apiVersion: _apiVersion, kind: _kind, metadata, ...rest }: KubeObject): JsonObject => {
   const { name: _name, namespace: _namespace, uid: _uid, resourceVersion: _version, ...kept } = metadata;
   return Object.keys(kept).length > 0 ? { ...rest, metadata: kept } : rest;
 };
@@ -76,5 +75,3 @@ export const holds = (desired: unknown, live: unknown): boolean => {
   if (isObject(desired)) return isObject(live) && Object.keys(desired).every((field) => holds(desired[field], live[field]));
   return desired === live;
 };
-
-const isObject = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,7 +1,7 @@
 import { StatusError } from '../kube/status-error.ts';
 import { jsonTypeOf } from './structural/decode.ts';
 import { JsonSyntaxError, scanJson } from './structural/json-scan.ts';
-import { isObject } from './structural/schema.ts';
+import { isObject } from '../json/object.ts';
 
 /** Where the next page begins: the version of the snapshot, and the key after which to go on, relative to the listed prefix. */
 export interface ContinueToken {

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isObject, own, type JsonObject } from './structural/schema.ts';
+import { isObject, own, type JsonObject } from '../json/object.ts';
 
 export interface PatchOperation {
   op: string;

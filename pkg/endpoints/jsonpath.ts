@@ -1,4 +1,4 @@
-import { isObject, own } from './structural/schema.ts';
+import { isObject, own } from '../json/object.ts';
 
 /** Takes the values found so far to the values found next. Throws EvaluationError where Kubernetes' evaluation fails. */
 type Step = (values: readonly unknown[]) => unknown[];

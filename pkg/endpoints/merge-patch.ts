@@ -1,4 +1,4 @@
-import { isObject } from './structural/schema.ts';
+import { isObject } from '../json/object.ts';
 
 /** JSON merge patch (RFC 7396). Neither argument is changed; keys such as `__proto__` are plain keys. */
 export const mergePatch = (target: unknown, patch: unknown): unknown => {

@@ -1,9 +1,8 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { TenantGateway } from '../../api/gateway/v1alpha1/tenantgateway.ts';
 import type { KubeObject } from '../../api/meta/v1/types.ts';
 import type { Target } from '../controller/apply.ts';
 import { Controller, type ControllerOptions } from '../controller/controller.ts';
-import type { Informer } from '../controller/informer.ts';
+import { onChange, type Informer } from '../controller/informer.ts';
 import { attachmentOf, carriersOf } from './attach.ts';
 import { ownersOf } from './names.ts';
 
@@ -29,27 +28,10 @@ export const attachController = ({ caches: { tenantGateways, namespaces }, targe
 
   const controller = new Controller({ name: 'gateway-attach', informers: [tenantGateways, namespaces], reconcile, ...options });
   const ofGateway = (gateway: TenantGateway): void => carriersOf(gateway).forEach((name) => controller.queue.add(name));
-  tenantGateways.subscribe({
-    onAdd: ofGateway,
-    onUpdate: (old, gateway) => {
-      if (isDeepStrictEqual(matter(old), matter(gateway))) return;
-      ofGateway(old);
-      ofGateway(gateway);
-    },
-    onDelete: ofGateway,
-  });
+  tenantGateways.subscribe(onChange(ofGateway, ({ spec, metadata }) => [spec.attachedNamespaces, metadata.deletionTimestamp]));
   const ofNamespace = ({ metadata: { name, labels } }: KubeObject): void => {
     if (ownersOf(labels).length > 0 || tenantGateways.byIndex('attached', name!).length > 0) controller.queue.add(name!);
   };
-  namespaces.subscribe({
-    onAdd: ofNamespace,
-    onUpdate: (old, namespace) => {
-      if (isDeepStrictEqual(old.metadata.labels, namespace.metadata.labels) && old.metadata.deletionTimestamp === namespace.metadata.deletionTimestamp) return;
-      ofNamespace(old);
-      ofNamespace(namespace);
-    },
-  });
+  namespaces.subscribe(onChange(ofNamespace, ({ metadata: { labels, deletionTimestamp } }) => [labels, deletionTimestamp]));
   return controller;
 };
-
-const matter = ({ spec, metadata }: TenantGateway): unknown => [spec.attachedNamespaces, metadata.deletionTimestamp];

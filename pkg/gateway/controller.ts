@@ -1,12 +1,11 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { TenantGateway } from '../../api/gateway/v1alpha1/tenantgateway.ts';
 import type { Condition, KubeObject } from '../../api/meta/v1/types.ts';
 import { applyStatus, controllerOf, type Target } from '../controller/apply.ts';
 import { systemClock, type Clock } from '../controller/clock.ts';
-import type { Verdict } from '../controller/conditions.ts';
+import { conditionOf, type Verdict } from '../controller/conditions.ts';
 import { Controller } from '../controller/controller.ts';
 import type { EventRecorder } from '../controller/events.ts';
-import { keyOf, splitKey, type InformerHandlers } from '../controller/informer.ts';
+import { keyOf, onChange, splitKey } from '../controller/informer.ts';
 import type { Log } from '../controller/log.ts';
 import { gatewayName } from '../tenant/names.ts';
 import { carryOut, renew, type GatewayTargets } from './apply.ts';
@@ -79,8 +78,8 @@ export const gatewayController = ({ caches, targets, settings = defaultGatewaySe
     isTakenOver(issuer, settings.issuers.get(issuerNameOf(gateway.spec))?.server) ? actions : withoutMoves(actions);
 
   const tell = async (gateway: TenantGateway, { conditions }: NonNullable<TenantGateway['status']>): Promise<void> => {
-    const ready = conditions?.find(({ type }) => type === 'Ready');
-    const before = gateway.status?.conditions?.find(({ type }) => type === 'Ready');
+    const ready = conditionOf(conditions, 'Ready');
+    const before = conditionOf(gateway.status?.conditions, 'Ready');
     if (!ready || (before?.status === ready.status && before.reason === ready.reason)) return;
     await record(gateway, ready);
   };
@@ -117,20 +116,9 @@ export const gatewayController = ({ caches, targets, settings = defaultGatewaySe
   return controller;
 };
 
-/** Handlers that concern both what was and what is, and only where `matter` of the two differs. */
-const onChange = <T extends KubeObject>(concern: (object: T) => void, matter: (object: T) => unknown = (object) => object): InformerHandlers<T> => ({
-  onAdd: concern,
-  onDelete: concern,
-  onUpdate: (old, object) => {
-    if (isDeepStrictEqual(matter(old), matter(object))) return;
-    concern(old);
-    concern(object);
-  },
-});
-
 /** Of what cert-manager says of an Issuer, whether it has taken it over. */
 const issuerMatters = ({ metadata: { generation, labels, ownerReferences }, status }: KubeObject): unknown => {
-  const ready = (status as { conditions?: Condition[] } | undefined)?.conditions?.find(({ type }) => type === 'Ready');
+  const ready = conditionOf((status as { conditions?: Condition[] } | undefined)?.conditions, 'Ready');
   return [generation, labels, ownerReferences, ready?.status, ready?.observedGeneration];
 };
 

@@ -1,7 +1,7 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { BudgetLeft } from './issuance/desk.ts';
+import { issuanceOf } from './issued.ts';
 import type { GatewayCaches } from './observe.ts';
-import type { Certificate } from './types.ts';
 
 /** What is counted. */
 export interface Seen extends Pick<GatewayCaches, 'tenantGateways' | 'certificates'> {
@@ -29,7 +29,7 @@ export class GatewayMetrics {
     count('tenant_apiserver_gateway_listeners', 'Listeners of all gateways, by whether they are ready.', () =>
       (this.#seen?.tenantGateways.list() ?? []).flatMap(({ status }) => status?.listeners?.map(({ ready }) => (ready ? 'ready' : 'not_ready')) ?? []),
     );
-    count('tenant_apiserver_gateway_certificates', 'Certificates that gateways order, by whether they were issued.', () => (this.#seen?.certificates.list() ?? []).map(stateOf));
+    count('tenant_apiserver_gateway_certificates', 'Certificates that gateways order, by whether they were issued.', () => (this.#seen?.certificates.list() ?? []).map(issuanceOf));
     const budget = (): readonly BudgetLeft[] => this.#seen?.budget() ?? [];
     new Gauge({
       name: 'tenant_apiserver_gateway_certificate_budget',
@@ -51,9 +51,3 @@ export class GatewayMetrics {
     };
   }
 }
-
-const stateOf = ({ status }: Certificate): string => {
-  const conditionOf = (type: string): string | undefined => status?.conditions?.find((condition) => condition.type === type)?.status;
-  if (conditionOf('Ready') === 'True') return 'ready';
-  return conditionOf('Issuing') === 'True' ? 'issuing' : 'waiting';
-};

@@ -9,6 +9,7 @@ import { groundOf } from './ground.ts';
 import { handOver, type Standing } from './handover.ts';
 import { isHost, normalHost } from './hostnames.ts';
 import type { IssuerTable } from './issuance/issuers.ts';
+import { isIssued } from './issued.ts';
 import { issuerNameOf, issuerSpec } from './issuer.ts';
 import { listenersOf, secretOf, type Abilities } from './listeners.ts';
 import { compatibleManagedBy, issuerLabel, namesOf } from './names.ts';
@@ -131,17 +132,17 @@ export const plan = (observed: Observed): Plan => {
   const owned = issuer && live.account && live.issuer && isOurs(live.issuer, gateway) && withIssuerAsOwner(live.account, live.issuer);
   if (owned) actions.push({ do: 'own', what: 'account', desired: owned });
 
-  if (!issuer && live.issuer && isOurs(live.issuer, gateway)) actions.push({ do: 'delete', what: 'issuer', object: live.issuer });
+  /** Takes away what is ours and no longer wanted. */
+  const clear = <T extends KubeObject>(what: Made, found: readonly T[], isWanted: (object: T) => boolean): void => {
+    for (const object of found) if (!object.metadata.deletionTimestamp && isOurs(object, gateway) && !isWanted(object)) actions.push({ do: 'delete', what, object });
+  };
+  clear('issuer', live.issuer ? [live.issuer] : [], () => issuer !== undefined);
   // Not before nothing that is there serves them: their Secrets go with them.
   const served = new Set([...standing, ...placed].map(({ listener }) => secretOf(listener)));
   const mayGo = ({ spec }: Certificate): boolean => spec?.secretName === undefined || (!served.has(spec.secretName) && [live.gateway, ...live.sets].every(isTakenUp));
-  for (const object of live.certificates)
-    if (!wanted.has(object.metadata.name!) && mayGo(object) && !object.metadata.deletionTimestamp && isOurs(object, gateway)) actions.push({ do: 'delete', what: 'certificate', object });
-
-  for (const redirect of live.redirects)
-    if (!redirects.specs.has(redirect.metadata.name!) && !redirect.metadata.deletionTimestamp && isOurs(redirect, gateway)) actions.push({ do: 'delete', what: 'redirect', object: redirect });
-  for (const set of live.sets)
-    if (!places.some((place) => setName(name, place) === set.metadata.name) && !set.metadata.deletionTimestamp && isOurs(set, gateway)) actions.push({ do: 'delete', what: 'listenerSet', object: set });
+  clear('certificate', live.certificates, (object) => wanted.has(object.metadata.name!) || !mayGo(object));
+  clear('redirect', live.redirects, ({ metadata }) => redirects.specs.has(metadata.name!));
+  clear('listenerSet', live.sets, ({ metadata }) => places.some((place) => setName(name, place) === metadata.name));
 
   const unattached = [...new Set(gateway.spec.attachedNamespaces ?? [])].filter((listed) => !attached.has(listed));
   return { actions, attachments, plain: redirects.plain, leftOut, certificates: [...wanted.keys()], waiting: waiting.map(({ listener }) => listener.name), unattached, fault: undefined };
@@ -170,10 +171,6 @@ const hasCertificate = ({ live, given }: Observed, secret: string): boolean | un
 };
 
 const isExpected = ({ live }: Observed, secret: string): boolean => live.certificates.some(({ spec, status }) => spec?.secretName === secret && !status?.failedIssuanceAttempts);
-
-/** cert-manager's word on the Certificate as it is now. */
-const isIssued = ({ metadata: { generation = 0 }, status }: Certificate): boolean =>
-  status?.conditions?.some(({ type, status: state, observedGeneration = generation }) => type === 'Ready' && state === 'True' && observedGeneration >= generation) === true;
 
 /** Made for this very TenantGateway. */
 export const isOurs = (object: KubeObject, gateway: TenantGateway): boolean => controllerOf(object)?.uid === gateway.metadata.uid;

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Condition } from '../../api/meta/v1/types.ts';
-import { toConditions, type Verdict } from '../controller/conditions.ts';
+import { conditionOf, toConditions, type Verdict } from '../controller/conditions.ts';
 import { gatewayOf, undercuts, type Attachment, type Fault } from './claims.ts';
 import { controllerName } from './names.ts';
 import type { Plan } from './plan.ts';
@@ -57,7 +57,7 @@ const plaintext: Verdict = {
 
 /** That all is well from the beginning is none. */
 const newsOf = (accepted: Verdict, before: readonly Condition[] | undefined): Verdict | undefined => {
-  const said = before?.find(({ type }) => type === accepted.type);
+  const said = conditionOf(before, accepted.type);
   if (accepted.status === 'True') return said?.status === 'False' ? accepted : undefined;
   return said?.reason === accepted.reason ? undefined : accepted;
 };

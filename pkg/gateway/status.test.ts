@@ -50,6 +50,13 @@ describe('status of a gateway', () => {
     assert.deepEqual(listeners?.map(({ ready, reason, hostname }) => [hostname, ready, reason]), [[undefined, true, undefined], ['www.acme.example.org', false, 'CertificateNotReady']]);
   });
 
+  it('believes what is said of a Certificate only of what it asks for now', () => {
+    const reissued = { ...certificate('True'), metadata: { ...certificate('True').metadata, generation: 2 }, status: { conditions: [{ ...condition('Ready', 'True'), observedGeneration: 1 }] } };
+    const { listeners, conditions } = statusOf(exampleGateway(), outlook({ live: { gateway: gatewayIn('True', 'True'), certificates: [reissued], sets: [] } }), now);
+    assert.deepEqual(listeners?.[1]?.certificate, { ready: false, reason: 'Pending' });
+    assert.equal(conditions?.find(({ type }) => type === 'CertificatesReady')?.reason, 'CertificatesPending');
+  });
+
   it('keeps the time of a transition while the status stays', () => {
     const before = statusOf(exampleGateway(), outlook(), now - 3_600_000);
     const after = statusOf({ ...exampleGateway(), status: before }, outlook({ live: { gateway: gatewayIn('True', 'True', 'False'), certificates: [certificate('True')], sets: [] } }), now);

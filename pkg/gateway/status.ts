@@ -1,8 +1,9 @@
 import type { ListenerStatus, TenantGateway, TenantGatewayStatus } from '../../api/gateway/v1alpha1/tenantgateway.ts';
 import type { Condition } from '../../api/meta/v1/types.ts';
 import type { RestResource } from '../controller/apply.ts';
-import { naming, toConditions, type Verdict } from '../controller/conditions.ts';
+import { conditionOf, naming, toConditions, type Verdict } from '../controller/conditions.ts';
 import { normalHost } from './hostnames.ts';
+import { isIssued } from './issued.ts';
 import { issuerNameOf } from './issuer.ts';
 import type { Wait } from './issuance/budget.ts';
 import { waitingVerdict } from './issuance/explain.ts';
@@ -147,10 +148,12 @@ const certificateOf = ({ plan, live, waiting, secrets }: Outlook, name: string, 
 };
 
 const certificateStatus = (certificates: readonly Certificate[], name: string): NonNullable<ListenerStatus['certificate']> => {
-  const status = certificates.find(({ metadata }) => metadata.name === name)?.status;
-  const ready = conditionOf(status?.conditions, 'Ready');
-  const isReady = ready?.status === 'True';
-  return { ready: isReady, ...(status?.notAfter && { notAfter: status.notAfter }), ...(!isReady && { reason: ready?.reason || 'Pending' }) };
+  const certificate = certificates.find(({ metadata }) => metadata.name === name);
+  const ready = certificate !== undefined && isIssued(certificate);
+  const said = conditionOf(certificate?.status?.conditions, 'Ready');
+  // What is said of an earlier spec gives no reason for this one.
+  const reason = said?.status === 'False' && said.reason ? said.reason : 'Pending';
+  return { ready, ...(certificate?.status?.notAfter && { notAfter: certificate.status.notAfter }), ...(!ready && { reason }) };
 };
 
 /** Kinds that a listener does not carry keep it from nothing: they are named where the data plane wants the same on all. */
@@ -161,7 +164,5 @@ const listenerFault = (conditions: readonly Condition[] | undefined): string | u
   if (references?.status === 'False' && references.reason !== 'InvalidRouteKinds') return 'RefsNotResolved';
   return conditionOf(conditions, 'Programmed')?.status === 'True' ? undefined : 'NotProgrammed';
 };
-
-const conditionOf = (conditions: readonly Condition[] | undefined, type: string): Condition | undefined => conditions?.find((condition) => condition.type === type);
 
 const isCertified = (certificates: readonly Certificate[], name: string): boolean => certificateStatus(certificates, name).ready;

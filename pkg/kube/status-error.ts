@@ -127,3 +127,13 @@ const qualified = (group: string, resource: string): string => (group ? `${resou
 
 /** Whether an error is a Status with this code. */
 export const hasCode = (error: unknown, code: number): error is StatusError => error instanceof StatusError && error.code === code;
+
+/** What was asked for, or undefined where there is none. */
+export const ifFound = async <T>(request: Promise<T>): Promise<T | undefined> => {
+  try {
+    return await request;
+  } catch (error) {
+    if (hasCode(error, 404)) return undefined;
+    throw error;
+  }
+};

@@ -1,6 +1,6 @@
 import type { KubeObject } from '../../api/meta/v1/types.ts';
 import type { KubeClient } from '../kube/client.ts';
-import { hasCode } from '../kube/status-error.ts';
+import { ifFound } from '../kube/status-error.ts';
 
 /** The label by which a CRD's registration owns an APIService, and reverts any change of it within a second. */
 const automanagedLabel = 'kube-aggregator.kubernetes.io/automanaged';
@@ -42,10 +42,7 @@ export const keepCaBundles = async ({ client, names, service }: ApiServicesOptio
   const faults: string[] = [];
   for (const name of names) {
     const path = `/apis/apiregistration.k8s.io/v1/apiservices/${name}`;
-    const apiService = await client.json<ApiService>({ path }).catch((error: unknown) => {
-      if (hasCode(error, 404)) return undefined;
-      throw error;
-    });
+    const apiService = await ifFound(client.json<ApiService>({ path }));
     const fault = apiServiceFault(name, apiService, service);
     if (fault) faults.push(fault);
     else if (apiService?.spec.caBundle !== caBundle) {

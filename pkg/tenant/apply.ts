@@ -1,7 +1,7 @@
 import type { Tenant } from '../../api/apps/v1alpha1/tenant.ts';
 import type { KubeObject } from '../../api/meta/v1/types.ts';
 import { applyObject, deleteObject, fieldManager, isRejected, type Target } from '../controller/apply.ts';
-import { hasCode } from '../kube/status-error.ts';
+import { ifFound } from '../kube/status-error.ts';
 import type { Store } from '../storage/store.ts';
 import { cleanupFinalizer, gatewayName, isRoot, namespaceOf } from './names.ts';
 import { isPartOurs, partKey, type PartKind } from './part.ts';
@@ -90,10 +90,10 @@ const release = async (targets: TenantTargets, tenant: Tenant): Promise<void> =>
   const { namespace, gateway } = targets;
   const { namespace: created, name } = tenant.metadata as { namespace: string; name: string };
   const own = namespaceOf(created, name);
-  const left = await orAbsent(namespace.get('', own));
+  const left = await ifFound(namespace.get('', own));
   if (left && isOurs(left, tenant)) {
     if (!isRoot(created, name)) return deleteObject(namespace, left); // its end comes back as an event
-    const made = await orAbsent(gateway.get(own, gatewayName));
+    const made = await ifFound(gateway.get(own, gatewayName));
     if (made && isGatewayOurs(made, left)) return deleteObject(gateway, made);
   }
   await setFinalizers(targets, tenant, tenant.metadata.finalizers!.filter((finalizer) => finalizer !== cleanupFinalizer));
@@ -102,14 +102,4 @@ const release = async (targets: TenantTargets, tenant: Tenant): Promise<void> =>
 /** An update of what was read: an apply could not remove what others set. */
 const setFinalizers = async ({ tenants }: TenantTargets, tenant: Tenant, finalizers: string[]): Promise<void> => {
   await tenants.update({ ...tenant, metadata: { ...tenant.metadata, finalizers } }, { fieldManager });
-};
-
-/** Undefined where there is none. */
-export const orAbsent = async (object: Promise<KubeObject>): Promise<KubeObject | undefined> => {
-  try {
-    return await object;
-  } catch (error) {
-    if (hasCode(error, 404)) return undefined;
-    throw error;
-  }
 };

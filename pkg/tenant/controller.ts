@@ -6,11 +6,12 @@ import { systemClock, type Clock } from '../controller/clock.ts';
 import type { Verdict as ConditionVerdict } from '../controller/conditions.ts';
 import { Controller } from '../controller/controller.ts';
 import type { EventRecorder } from '../controller/events.ts';
-import { keyOf, splitKey, type Informer } from '../controller/informer.ts';
+import { keyOf, onChange, splitKey, type Informer } from '../controller/informer.ts';
 import type { Log } from '../controller/log.ts';
+import { ifFound } from '../kube/status-error.ts';
 import { publicNamespace } from './access-levels.ts';
 import { coverageMatter, coverageOf } from '../gateway/coverage.ts';
-import { carryOut, orAbsent, type TenantTargets } from './apply.ts';
+import { carryOut, type TenantTargets } from './apply.ts';
 import type { Inherited } from './inheritance.ts';
 import { modulesVerdict } from './modules.ts';
 import { leftIn } from './left.ts';
@@ -68,7 +69,7 @@ export const tenantController = ({ caches, targets, settings, events, budgets, l
   const left = async ({ metadata: { namespace, name } }: Tenant): Promise<string> => {
     const own = caches.namespaces.get('', namespaceOf(namespace!, name!));
     if (!own?.metadata.deletionTimestamp) return '';
-    const found = await orAbsent(targets.namespace.get('', own.metadata.name!));
+    const found = await ifFound(targets.namespace.get('', own.metadata.name!));
     return found ? leftIn(found) : '';
   };
 
@@ -143,23 +144,14 @@ export const tenantController = ({ caches, targets, settings, events, budgets, l
   };
   for (const what of partKinds) {
     const concern = what === 'values' ? ofValues : ofPart;
-    caches.parts[what].subscribe({
-      onAdd: concern,
-      onUpdate: (old, object) => void (isDeepStrictEqual(partMatter(old), partMatter(object)) || [old, object].forEach(concern)),
-      onDelete: concern,
-      onAvailability: everybody,
-    });
+    caches.parts[what].subscribe({ ...onChange(concern, partMatter), onAvailability: everybody });
   }
 
   // Only who is ending waits for what is in its namespace.
   const ofRelease = ({ metadata }: KubeObject): void => enqueueAll(caches.tenants.byIndex('target', metadata.namespace!).filter((tenant) => tenant.metadata.deletionTimestamp));
   caches.releases.subscribe({ onAdd: ofRelease, onUpdate: (_old, release) => ofRelease(release), onDelete: ofRelease });
 
-  caches.apiServer.subscribe({
-    onAdd: everybody,
-    onUpdate: (old, slice) => void (isDeepStrictEqual([old.endpoints, old.ports], [slice.endpoints, slice.ports]) || everybody()),
-    onDelete: everybody,
-  });
+  caches.apiServer.subscribe(onChange(everybody, ({ endpoints, ports }) => [endpoints, ports]));
   return controller;
 };
 
@@ -172,4 +164,3 @@ const asParent = (namespace: KubeObject) => [namespace.metadata.labels?.[tenantU
 
 /** What a tenant made of its gateway: the status, which changes most, is not among it. */
 const asMade = (gateway: KubeObject) => [gateway.metadata.generation, gateway.metadata.labels, controllerOf(gateway), gateway.metadata.deletionTimestamp];
-

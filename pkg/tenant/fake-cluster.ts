@@ -5,8 +5,8 @@ import type { EventType, ReflectorHandler } from '../kube/reflector.ts';
 import { StatusError } from '../kube/status-error.ts';
 import type { Surroundings } from './parts.ts';
 import { defaultTenantSettings } from './settings.ts';
+import { isObject, type JsonObject } from '../json/object.ts';
 
-type Fields = Record<string, unknown>;
 const thing = { group: 'x.test', resource: 'things' };
 
 /** A cluster with nothing in it. For tests. */
@@ -129,21 +129,19 @@ export class FakeCollection implements Target {
   }
 }
 
-const isMap = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** Lists are atomic here. */
-const fieldsOf = (value: unknown): Fields => (isMap(value) ? Object.fromEntries(Object.entries(value).map(([key, item]) => [`f:${key}`, fieldsOf(item)])) : {});
+const fieldsOf = (value: unknown): JsonObject => (isObject(value) ? Object.fromEntries(Object.entries(value).map(([key, item]) => [`f:${key}`, fieldsOf(item)])) : {});
 
-const without = (value: Fields, owned: Fields): Fields =>
+const without = (value: JsonObject, owned: JsonObject): JsonObject =>
   Object.fromEntries(
     Object.entries(value).flatMap(([key, item]) => {
-      const mark = owned[`f:${key}`] as Fields | undefined;
+      const mark = owned[`f:${key}`] as JsonObject | undefined;
       if (!mark) return [[key, item]];
-      return isMap(item) && Object.keys(mark).length > 0 ? [[key, without(item, mark)]] : [];
+      return isObject(item) && Object.keys(mark).length > 0 ? [[key, without(item, mark)]] : [];
     }),
   );
 
 const merge = (value: unknown, change: unknown): unknown => {
-  if (!isMap(value) || !isMap(change)) return change;
+  if (!isObject(value) || !isObject(change)) return change;
   return Object.fromEntries([...new Set([...Object.keys(value), ...Object.keys(change)])].map((key) => [key, key in change ? merge(value[key], change[key]) : value[key]]));
 };

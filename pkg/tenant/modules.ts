@@ -1,6 +1,6 @@
 import type { Tenant, TenantSpec } from '../../api/apps/v1alpha1/tenant.ts';
 import type { KubeObject } from '../../api/meta/v1/types.ts';
-import type { Verdict } from '../controller/conditions.ts';
+import { conditionOf, type Verdict } from '../controller/conditions.ts';
 import { namespaceOf } from './names.ts';
 import { part, partKey, partResources, type Part, type PartContext, type PartKind } from './part.ts';
 import { valuesName } from './values.ts';
@@ -101,7 +101,7 @@ const releaseFault = (name: string, release: KubeObject | undefined): string | u
   return ready.status === 'True' ? undefined : `${name} (${ready.message || 'its HelmRelease is not ready'})`;
 };
 
-const readyOf = (release: KubeObject | undefined) => (release?.['status'] as ReleaseStatus | undefined)?.conditions?.find(({ type }) => type === 'Ready');
+const readyOf = (release: KubeObject | undefined) => conditionOf((release?.['status'] as ReleaseStatus | undefined)?.conditions, 'Ready');
 
 /** Of a HelmRelease's status, what tells whether it is ready. */
 export const releaseStatus = (release: KubeObject): ReleaseStatus | undefined => {

@@ -1,6 +1,5 @@
 import type { Tenant, TenantStatus } from '../../api/apps/v1alpha1/tenant.ts';
-import type { Condition } from '../../api/meta/v1/types.ts';
-import { toConditions, type Verdict as ConditionVerdict } from '../controller/conditions.ts';
+import { conditionOf, toConditions, type Verdict as ConditionVerdict } from '../controller/conditions.ts';
 import type { Occurrence } from '../controller/events.ts';
 import { version } from '../server/version.ts';
 import { groupOf } from './access-levels.ts';
@@ -41,13 +40,11 @@ const cordoned = (by: string): ConditionVerdict[] =>
 
 /** What of a status that was written is worth an event: Ready turns, or turns out otherwise than before; a cordon begins or ends. */
 export const newsOf = ({ status: before }: Tenant, after: TenantStatus, { ready, reason, message }: Verdict): Occurrence[] => {
-  const [was, is] = [conditionOf(before, 'Ready'), conditionOf(after, 'Ready')];
-  const [wasCordoned, isCordoned] = [conditionOf(before, 'Cordoned'), conditionOf(after, 'Cordoned')];
+  const [was, is] = [conditionOf(before?.conditions, 'Ready'), conditionOf(after.conditions, 'Ready')];
+  const [wasCordoned, isCordoned] = [conditionOf(before?.conditions, 'Cordoned'), conditionOf(after.conditions, 'Cordoned')];
   return [
     ...(was?.reason !== is?.reason || was?.status !== is?.status ? [{ type: ready ? 'Normal' : 'Warning', reason, action: 'Reconcile', note: message } as const] : []),
     ...(isCordoned && !wasCordoned ? [{ type: 'Normal', reason: 'Cordoned', action: 'Cordon', note: isCordoned.message } as const] : []),
     ...(wasCordoned && !isCordoned ? [{ type: 'Normal', reason: 'Uncordoned', action: 'Cordon', note: 'Changes are let in again' } as const] : []),
   ];
 };
-
-const conditionOf = (status: TenantStatus | undefined, type: string): Condition | undefined => status?.conditions?.find((condition) => condition.type === type);

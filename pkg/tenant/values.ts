@@ -4,6 +4,7 @@ import { controllerOf } from '../controller/apply.ts';
 import type { Inherited } from './inheritance.ts';
 import { rootNamespace } from './names.ts';
 import { part, type Part, type PartContext } from './part.ts';
+import { isObject } from '../json/object.ts';
 
 /** The Secret in each tenant's namespace that charts read, and its one key. */
 export const valuesName = 'cozystack-values';
@@ -45,7 +46,7 @@ const clusterValuesIn = ({ data }: KubeObject): ClusterValues | undefined => {
 /** YAML with whole numbers as they are, however large. @throws YAMLParseError */
 export const parseValues = (text: string): unknown => parse(text, { intAsBigInt: true, maxAliasCount: 100 }) as unknown;
 
-export const asMap = (value: unknown): ClusterValues | undefined => (typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as ClusterValues) : undefined);
+export const asMap = (value: unknown): ClusterValues | undefined => (isObject(value) ? value : undefined);
 
 /** The Secret of a tenant. Root's is made only where the platform has none. */
 export const valuesParts = (context: PartContext, handedDown: HandedDown): Part[] => {

@@ -8,10 +8,11 @@ import { Kubectl } from '../../hack/local/kubectl.ts';
 import { KubeClient } from '../../pkg/kube/client.ts';
 import { loadRestConfig } from '../../pkg/kube/config.ts';
 import { ownControlPlane } from '../integration/shared.ts';
-import { atEnd, runAtEnd } from '../lifecycle.ts';
+import { atEnd } from '../lifecycle.ts';
 import type { FloodOrder, FloodReport } from './fairness-flood.ts';
 import { frontSession, getAs, type FrontAddress } from './front-session.ts';
 import { percentile } from './percentile.ts';
+import { runBenchmark } from './run-benchmark.ts';
 import { startTenantApiserver } from './servers.ts';
 import { concurrently, createObject, gatewaySpec, keyOf, namespaces, pathOf, type Subject } from './subject.ts';
 import { number, textTable, times } from './text-table.ts';
@@ -127,10 +128,4 @@ const run = async (): Promise<boolean> => {
   return failed;
 };
 
-let failed = true;
-try {
-  failed = await run();
-} finally {
-  await runAtEnd(failed);
-}
-process.exit(failed ? 1 : 0);
+await runBenchmark(run);

@@ -1,21 +1,19 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { freePorts } from '../../hack/controlplane/ports.ts';
-import { installProduct, serverKubeconfig, serverProcess, waitAvailable } from '../../hack/local/product.ts';
+import { serverProcess, waitAvailable } from '../../hack/local/product.ts';
 import type { KubeList, KubeObject } from '../../api/meta/v1/types.ts';
 import { exampleGateway, exampleModes, exampleRoute, liveAfter, observedOf } from '../../pkg/gateway/example.ts';
 import { plan } from '../../pkg/gateway/plan.ts';
-import { KubeClient } from '../../pkg/kube/client.ts';
-import { loadRestConfig } from '../../pkg/kube/config.ts';
-import { ownControlPlane } from '../integration/shared.ts';
-import { atEnd, runAtEnd } from '../lifecycle.ts';
+import { atEnd } from '../lifecycle.ts';
 import { eventually } from '../poll.ts';
+import { countedWorld } from './counted-world.ts';
 import { percentile } from './percentile.ts';
 import { countCpu, IdleRates, rssMbOf, type Processes } from './processes.ts';
-import { RequestLog, type Requests } from './request-log.ts';
+import type { Requests } from './request-log.ts';
+import { runBenchmark } from './run-benchmark.ts';
 import { concurrently } from './subject.ts';
 import { number, textTable } from './text-table.ts';
 
@@ -56,13 +54,8 @@ const pathIn = (namespace: string, plural: string): string => `${gatewayApi}/nam
 
 /** A control plane with the product, whose loop is a process of its own that is begun when all is there. */
 const start = async () => {
-  const directory = await mkdtemp(path.join(tmpdir(), 'bench-gateways-'));
-  atEnd(() => rm(directory, { recursive: true, force: true }));
-  const { apiserverArgs, log } = await RequestLog.create(directory);
-  const controlPlane = await ownControlPlane({ apiserverArgs });
-  const [port, loopPort] = (await freePorts(2)) as [number, number];
-  await installProduct(controlPlane, port);
-  const kubeconfig = await serverKubeconfig(controlPlane);
+  const { directory, controlPlane, port, kubeconfig, client, log } = await countedWorld();
+  const [loopPort] = (await freePorts(1)) as [number];
   const issuers = path.join(directory, 'issuers.yaml');
   await writeFile(issuers, JSON.stringify({ [issuer]: { server: 'https://acme.invalid/directory', limits: {} } }));
   const serverOf = (at: number, name: string, args: readonly string[] = []) => {
@@ -76,8 +69,6 @@ const start = async () => {
   await first.stop();
   await serverOf(port, 'serving', ['--run-loop=false']).start();
   await waitAvailable(controlPlane);
-  const client = new KubeClient(await loadRestConfig(controlPlane.kubeconfigPath), 'bench');
-  atEnd(() => client.close());
   return { controlPlane, client, log, loopOf: (run: number) => serverOf(loopPort, `loop-${run}`) };
 };
 
@@ -200,11 +191,4 @@ const main = async (): Promise<void> => {
   }
 };
 
-let failed = true;
-try {
-  await main();
-  failed = false;
-} finally {
-  await runAtEnd(failed);
-}
-process.exit();
+await runBenchmark(main);

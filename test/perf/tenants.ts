@@ -1,17 +1,12 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { freePorts } from '../../hack/controlplane/ports.ts';
-import { installProduct, serverKubeconfig, serverProcess, waitAvailable } from '../../hack/local/product.ts';
-import { KubeClient } from '../../pkg/kube/client.ts';
-import { loadRestConfig } from '../../pkg/kube/config.ts';
-import { ownControlPlane } from '../integration/shared.ts';
-import { atEnd, runAtEnd } from '../lifecycle.ts';
+import { serverProcess, waitAvailable } from '../../hack/local/product.ts';
+import { atEnd } from '../lifecycle.ts';
 import { eventually } from '../poll.ts';
+import { countedWorld } from './counted-world.ts';
 import { countCpu, IdleRates, rssMbOf, type Processes } from './processes.ts';
-import { RequestLog } from './request-log.ts';
+import { runBenchmark } from './run-benchmark.ts';
 import { countMade, growTree, placeOf } from './tenant-tree.ts';
 import { number, textTable } from './text-table.ts';
 
@@ -28,18 +23,11 @@ const steadyMs = Number(values['steady-seconds']) * 1000;
 const limits = [`--concurrent-syncs=${values['concurrent-syncs']}`, `--kube-api-qps=${values['kube-api-qps']}`];
 
 const start = async () => {
-  const directory = await mkdtemp(path.join(tmpdir(), 'bench-tenants-'));
-  atEnd(() => rm(directory, { recursive: true, force: true }));
-  const { apiserverArgs, log } = await RequestLog.create(directory);
-  const controlPlane = await ownControlPlane({ apiserverArgs });
-  const [port] = (await freePorts(1)) as [number];
-  await installProduct(controlPlane, port);
-  const server = serverProcess({ controlPlane, port, kubeconfig: await serverKubeconfig(controlPlane), logFile: path.join(controlPlane.directory, 'logs', 'tenant-apiserver.log'), args: limits });
+  const { controlPlane, port, kubeconfig, client, log } = await countedWorld();
+  const server = serverProcess({ controlPlane, port, kubeconfig, logFile: path.join(controlPlane.directory, 'logs', 'tenant-apiserver.log'), args: limits });
   atEnd(() => server.stop('SIGKILL'));
   await server.start();
   await waitAvailable(controlPlane);
-  const client = new KubeClient(await loadRestConfig(controlPlane.kubeconfigPath), 'bench');
-  atEnd(() => client.close());
   return { controlPlane, server, client, log };
 };
 type World = Awaited<ReturnType<typeof start>>;
@@ -102,11 +90,4 @@ const main = async (): Promise<void> => {
   console.log(textTable(['tenants', 'all Ready in s', 'a second', 'objects each', 'writes besides', 'reads each (lists)', 'CPU s', 'MB', 'writes to repair', 'new leader, s', `writes in ${steadyMs / 1000} s (Lease, fences)`], rows));
 };
 
-let failed = true;
-try {
-  await main();
-  failed = false;
-} finally {
-  await runAtEnd(failed);
-}
-process.exit();
+await runBenchmark(main);

@@ -7,7 +7,7 @@ import { bodyMediaType, objectOffer, negotiate } from '../negotiation.ts';
 import { sendValue } from '../respond.ts';
 import { noKind, notTyped } from '../structural/decode.ts';
 import { JsonSyntaxError, scanJson } from '../structural/json-scan.ts';
-import { isObject } from '../structural/schema.ts';
+import { isObject } from '../../json/object.ts';
 import { parseYaml } from '../structural/yaml.ts';
 import { sendList } from './list.ts';
 import { parseListOptions } from './list-options.ts';

@@ -6,7 +6,7 @@ import type { ApplyOptions, Subresource } from '../../storage/store.ts';
 import { contextOf } from '../context.ts';
 import { forbidden } from '../../authorization/forbidden.ts';
 import { jsonTypeOf } from '../structural/decode.ts';
-import { isObject } from '../structural/schema.ts';
+import { isObject } from '../../json/object.ts';
 import { strictWarnings } from '../structural/strict.ts';
 import { parseYaml } from '../structural/yaml.ts';
 import { checkName, withNamespace } from './object.ts';

@@ -10,7 +10,7 @@ import { coerceObject } from '../structural/coerce.ts';
 import { jsonTypeOf } from '../structural/decode.ts';
 import { JsonSyntaxError, scanJson } from '../structural/json-scan.ts';
 import { goJson } from '../structural/quote.ts';
-import { isObject, type JsonObject } from '../structural/schema.ts';
+import { isObject, type JsonObject } from '../../json/object.ts';
 import { patchResultError } from '../structural/strict.ts';
 import { checkName, checkPatchedType, reportStrictness, withNamespace } from './object.ts';
 import { attributesOf, currentObject, warnerOf, type RequestScope } from './scope.ts';

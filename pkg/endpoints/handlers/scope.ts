@@ -4,7 +4,7 @@ import type { ResourceDefinition } from '../../../api/resource.ts';
 import type { AdmissionAttributes, AdmissionChain, Operation } from '../../admission/chain.ts';
 import type { Authorizer } from '../../authorization/authorizer.ts';
 import type { Store } from '../../storage/store.ts';
-import { hasCode, StatusError } from '../../kube/status-error.ts';
+import { ifFound, StatusError } from '../../kube/status-error.ts';
 import { contextOf } from '../context.ts';
 import { queryOf as queryValuesOf } from '../request-info.ts';
 import type { StructuralSchema } from '../structural/schema.ts';
@@ -78,10 +78,7 @@ export const warnerOf = (response: Response): ((text: string) => void) => {
 export const currentObject = async ({ store }: RequestScope, namespace: string, name: string, signal: AbortSignal, cached: boolean): Promise<KubeObject | undefined> => {
   const known = cached ? store.cache.get(namespace, name)?.object : undefined;
   if (known) return known;
-  return store.get(namespace, name, signal).catch((error: unknown) => {
-    if (hasCode(error, 404)) return undefined;
-    throw error;
-  });
+  return ifFound(store.get(namespace, name, signal));
 };
 
 const queries = new WeakMap<Request, URLSearchParams>();

@@ -2,7 +2,7 @@ import type { DeleteOptions, StatusCause } from '../../../api/meta/v1/types.ts';
 import { StatusError } from '../../kube/status-error.ts';
 import { jsonTypeOf } from '../structural/decode.ts';
 import { quote } from '../structural/quote.ts';
-import { isObject } from '../structural/schema.ts';
+import { isObject } from '../../json/object.ts';
 import type { FieldValidation, WriteOptions } from '../../storage/store.ts';
 
 export interface ParsedWriteOptions extends WriteOptions {

@@ -2,7 +2,8 @@ import { cannotBeHandled } from './decode.ts';
 import { applyDefaults, dropNulls } from './default.ts';
 import { coerceMetadata, MetadataError } from './object-meta.ts';
 import { prune } from './prune.ts';
-import type { JsonObject, StructuralSchema } from './schema.ts';
+import type { JsonObject } from '../../json/object.ts';
+import type { StructuralSchema } from './schema.ts';
 
 /**
  * What decoding does to an object of a kind with a structural schema, in Kubernetes' order: metadata is read as ObjectMeta,

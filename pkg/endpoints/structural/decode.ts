@@ -2,7 +2,7 @@ import type { GroupVersionKind } from '../../../api/meta/v1/types.ts';
 import { StatusError } from '../../kube/status-error.ts';
 import { JsonSyntaxError, scanJson } from './json-scan.ts';
 import { quote } from './quote.ts';
-import { isObject, type JsonObject } from './schema.ts';
+import { isObject, type JsonObject } from '../../json/object.ts';
 import { parseYaml } from './yaml.ts';
 
 export interface Decoded {

@@ -1,4 +1,5 @@
-import { fieldSchema, isObject, mapFields, mapItems, type StructuralSchema } from './schema.ts';
+import { isObject } from '../../json/object.ts';
+import { fieldSchema, mapFields, mapItems, type StructuralSchema } from './schema.ts';
 
 const isUnwelcomeNull = (value: unknown, schema: StructuralSchema | undefined): boolean =>
   value === null && schema !== undefined && schema.nullable !== true;

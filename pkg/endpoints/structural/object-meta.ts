@@ -1,5 +1,5 @@
 import { parseGoTime, TimeSyntaxError } from './go-time.ts';
-import { isObject, own, type JsonObject } from './schema.ts';
+import { isObject, own, type JsonObject } from '../../json/object.ts';
 
 /** metadata that cannot be read as ObjectMeta, in the words of Kubernetes' decoder. */
 export class MetadataError extends Error {}

@@ -1,4 +1,5 @@
-import { isObject, mapFields, mapItems, own, type JsonObject, type StructuralSchema } from './schema.ts';
+import { isObject, own, type JsonObject } from '../../json/object.ts';
+import { mapFields, mapItems, type StructuralSchema } from './schema.ts';
 
 const metaFields = new Set(['apiVersion', 'kind', 'metadata']);
 

@@ -1,3 +1,4 @@
+import { own, type JsonObject } from '../../json/object.ts';
 import type { TSchema } from 'typebox';
 
 /** The keys of a structural schema (CRD v1) that change how a value is read; descriptions and validation travel along untouched. */
@@ -19,14 +20,6 @@ export interface StructuralSchema {
 
 /** A kind's schema as the structural schema that its builders guarantee it to be. */
 export const structuralOf = (schema: TSchema): StructuralSchema => schema as StructuralSchema;
-
-export type JsonObject = Record<string, unknown>;
-
-export const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value);
-
-/** An own property, so that keys such as `constructor` never find what JavaScript put there. */
-export const own = <V>(map: Record<string, V> | undefined, key: string): V | undefined =>
-  map !== undefined && Object.hasOwn(map, key) ? map[key] : undefined;
 
 /** The schema of a field: the named property, else that of any key; nothing where the field is unknown. */
 export const fieldSchema = (schema: StructuralSchema | undefined, key: string): StructuralSchema | undefined => {

@@ -1,7 +1,7 @@
 import { StatusError } from '../../kube/status-error.ts';
 import { cannotBeHandled } from './decode.ts';
 import { quote } from './quote.ts';
-import type { JsonObject } from './schema.ts';
+import type { JsonObject } from '../../json/object.ts';
 
 /** Every violation as strict decoding words it, in Kubernetes' order: duplicates as they were met, then unknown fields. */
 const violations = (unknownFields: readonly string[], duplicateFields: readonly string[]): string[] => [

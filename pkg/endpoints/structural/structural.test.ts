@@ -7,7 +7,8 @@ import { applyDefaults, dropNulls } from './default.ts';
 import { coerceObject } from './coerce.ts';
 import { coerceMetadata } from './object-meta.ts';
 import { prune } from './prune.ts';
-import { structuralOf, type JsonObject, type StructuralSchema } from './schema.ts';
+import type { JsonObject } from '../../json/object.ts';
+import { structuralOf, type StructuralSchema } from './schema.ts';
 import { validateSchema } from './validate.ts';
 
 const tenant = structuralOf(tenants.schema);

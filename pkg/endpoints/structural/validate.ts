@@ -1,5 +1,6 @@
 import { quote } from './quote.ts';
-import { fieldSchema, isObject, type StructuralSchema } from './schema.ts';
+import { isObject } from '../../json/object.ts';
+import { fieldSchema, type StructuralSchema } from './schema.ts';
 
 export interface SchemaFault {
   /** Path of the field, as in `spec.list[0].bar`. */

@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import type { defaultIssuerNames } from '../../../api/gateway/v1alpha1/schema.ts';
 import { goDurationMs } from '../../endpoints/go-duration.ts';
+import { isObject, type JsonObject } from '../../json/object.ts';
 
 /** At most `count` in any time of that length. */
 export interface Limit {
@@ -60,11 +61,11 @@ const limitNames = ['certificatesPerDomain', 'duplicates', 'orders'] as const;
 export const issuersFrom = (text: unknown): IssuerTable => {
   const table = new Map(defaultIssuers);
   const faults: string[] = [];
-  if (!isMap(text)) throw new Error('holds no map of issuers by name');
+  if (!isObject(text)) throw new Error('holds no map of issuers by name');
   for (const [name, given] of Object.entries(text)) {
     const say = (fault: string): void => void faults.push(`${name}: ${fault}`);
     if (!/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(name)) say('a name is lower case letters, digits and dashes, 63 at most');
-    if (!isMap(given)) say('is no map');
+    if (!isObject(given)) say('is no map');
     else table.set(name, entryFrom(given, table.get(name), say));
   }
   if (faults.length > 0) throw new Error(faults.join('; '));
@@ -72,9 +73,7 @@ export const issuersFrom = (text: unknown): IssuerTable => {
 };
 
 type Say = (fault: string) => void;
-type Fields = Record<string, unknown>;
-
-const entryFrom = (given: Fields, before: IssuerEntry | undefined, say: Say): IssuerEntry => {
+const entryFrom = (given: JsonObject, before: IssuerEntry | undefined, say: Say): IssuerEntry => {
   unknownFields(given, fields, say);
   const { server = before?.server, email, caBundle, externalAccountBinding, limits } = given;
   if (typeof server !== 'string' || !isHttps(server)) say('server: must be the https URL of an ACME directory');
@@ -103,14 +102,14 @@ const isCertificate = (pem: string): boolean => {
 };
 
 const bindingFrom = (given: unknown, say: Say): NonNullable<IssuerEntry['externalAccountBinding']> => {
-  const { keyID, keySecretRef, ...more } = isMap(given) ? given : {};
-  const { name, key, ...others } = isMap(keySecretRef) ? keySecretRef : {};
+  const { keyID, keySecretRef, ...more } = isObject(given) ? given : {};
+  const { name, key, ...others } = isObject(keySecretRef) ? keySecretRef : {};
   if (!isFilled(keyID) || !isFilled(name) || !isFilled(key) || Object.keys({ ...more, ...others }).length > 0) say('externalAccountBinding: must be keyID and keySecretRef with name and key');
   return { keyID: String(keyID), keySecretRef: { name: String(name), key: String(key) } };
 };
 
 const limitsFrom = (given: unknown, say: Say): RateLimits => {
-  if (!isMap(given)) {
+  if (!isObject(given)) {
     say('limits: is no map');
     return {};
   }
@@ -126,17 +125,15 @@ const limitsFrom = (given: unknown, say: Say): RateLimits => {
 };
 
 const limitFrom = (given: unknown): Limit | undefined => {
-  const { count, period, ...more } = isMap(given) ? given : {};
+  const { count, period, ...more } = isObject(given) ? given : {};
   const periodMs = typeof period === 'string' ? (goDurationMs(period) ?? 0) : 0;
   const sound = typeof count === 'number' && Number.isSafeInteger(count) && count > 0 && periodMs > 0;
   return sound && Object.keys(more).length === 0 ? { count, periodMs } : undefined;
 };
 
-const unknownFields = (given: Fields, known: readonly string[], say: Say): void => {
+const unknownFields = (given: JsonObject, known: readonly string[], say: Say): void => {
   for (const field of Object.keys(given)) if (!known.includes(field)) say(`${field}: is no field; there are ${known.join(', ')}`);
 };
-
-const isMap = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const isFilled = (value: unknown): value is string => typeof value === 'string' && value !== '';
 

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { KubeObject } from '../../../api/meta/v1/types.ts';
-import { hasCode } from '../../kube/status-error.ts';
+import { hasCode, ifFound } from '../../kube/status-error.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import type { Issuance } from './budget.ts';
 import { shardNames } from './permissions.ts';
@@ -25,14 +25,8 @@ export const configMapLedger = (client: Pick<KubeClient, 'json'>, namespace: str
   const collection = `/api/v1/namespaces/${encodeURIComponent(namespace)}/configmaps`;
   const known = shardNames.map(() => new Map<string, number>());
 
-  const shard = async (name: string): Promise<Record<string, string>> => {
-    try {
-      return ((await client.json<KubeObject>({ path: `${collection}/${name}` })).data ?? {}) as Record<string, string>;
-    } catch (error) {
-      if (hasCode(error, 404)) return {};
-      throw error;
-    }
-  };
+  const shard = async (name: string): Promise<Record<string, string>> =>
+    ((await ifFound(client.json<KubeObject>({ path: `${collection}/${name}` })))?.data ?? {}) as Record<string, string>;
   const write = async (name: string, data: Record<string, string | null>): Promise<void> => {
     try {
       await client.json({ method: 'PATCH', path: `${collection}/${name}`, contentType: 'application/merge-patch+json', body: { data } });
@@ -71,7 +65,7 @@ export const configMapLedger = (client: Pick<KubeClient, 'json'>, namespace: str
 };
 
 /** Unique among orders of a certificate, which are never two in a millisecond. */
-const idOf = ({ at, gateway, certificate }: Entry): string => `${at.toString(36)}.${createHash('sha256').update(`${gateway}/${certificate}`).digest('hex').slice(0, 12)}`;
+const idOf = ({ at, gateway, certificate }: Entry): string => `${at.toString(36)}.${hash('sha256', `${gateway}/${certificate}`).slice(0, 12)}`;
 
 /** Undefined where somebody wrote what is no entry. */
 const entryOf = (text: string): Entry | undefined => {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { getDomain } from 'tldts';
 import { normalHost } from '../hostnames.ts';
 
@@ -12,4 +12,4 @@ export const registeredDomain = (host: string): string => {
 export const registeredDomains = (hosts: readonly string[]): string[] => [...new Set(hosts.map(registeredDomain))].toSorted();
 
 /** Tells sets of names apart, whatever their order and case: 16 hex digits. */
-export const setOf = (hosts: readonly string[]): string => createHash('sha256').update([...new Set(hosts.map(normalHost))].toSorted().join('\n')).digest('hex').slice(0, 16);
+export const setOf = (hosts: readonly string[]): string => hash('sha256', [...new Set(hosts.map(normalHost))].toSorted().join('\n')).slice(0, 16);

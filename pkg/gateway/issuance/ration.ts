@@ -1,4 +1,5 @@
 import type { Condition, KubeObject } from '../../../api/meta/v1/types.ts';
+import { conditionOf } from '../../controller/conditions.ts';
 import { issuerLabel } from '../names.ts';
 import type { Action } from '../plan.ts';
 import type { Certificate } from '../types.ts';
@@ -33,7 +34,7 @@ const isSameSet = ({ desired, live }: Wish): boolean => live !== undefined && se
 /** Whether cert-manager has taken an Issuer over as it is to be: until then it would order from the server that it had before. */
 export const isTakenOver = (issuer: KubeObject | undefined, server: string | undefined): boolean => {
   const { spec, status, metadata } = (issuer ?? { metadata: {} }) as { metadata: KubeObject['metadata']; spec?: { acme?: { server?: string } }; status?: { conditions?: Condition[] } };
-  const ready = status?.conditions?.find(({ type }) => type === 'Ready');
+  const ready = conditionOf(status?.conditions, 'Ready');
   return spec?.acme?.server === server && ready?.status === 'True' && ready.observedGeneration === metadata.generation;
 };
 

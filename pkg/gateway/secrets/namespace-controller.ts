@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { Tenant } from '../../../api/apps/v1alpha1/tenant.ts';
 import type { TenantGateway } from '../../../api/gateway/v1alpha1/tenantgateway.ts';
 import type { KubeObject } from '../../../api/meta/v1/types.ts';
@@ -6,7 +5,7 @@ import { applyObject, deleteObject, isManaged, managedByLabel, type Target } fro
 import type { Clock } from '../../controller/clock.ts';
 import { Controller } from '../../controller/controller.ts';
 import type { EventRecorder } from '../../controller/events.ts';
-import type { Informer, InformerHandlers } from '../../controller/informer.ts';
+import { onChange, type Informer } from '../../controller/informer.ts';
 import type { Log } from '../../controller/log.ts';
 import { namespaceOf, tenantUidLabel } from '../../tenant/names.ts';
 import { copySelector, planReplicas, terminatesTls, type ReplicaAction } from '../wildcard/replicas.ts';
@@ -28,6 +27,7 @@ export interface NamespaceSecretsOptions {
   source: Pick<WildcardSource, 'source' | 'begin' | 'settled' | 'onChange'>;
   secrets: SecretStore;
   roleBindings: Target;
+  /** Whom the rights are given to. */
   subject: () => Promise<Subject>;
   /** A replica was written or taken away. */
   onReplica: (namespace: string, name: string) => void;
@@ -113,12 +113,3 @@ export const namespaceSecretsController = (options: NamespaceSecretsOptions): Co
   caches.roleBindings.subscribe(onChange(({ metadata: { name, namespace } }) => void (name === secretsRole && add(namespace!)), ({ metadata }) => metadata.resourceVersion));
   return controller;
 };
-
-/** Handlers that concern what is there now, where `matter` of it is another than before. */
-const onChange = <T extends KubeObject>(concern: (object: T) => void, matter: (object: T) => unknown): InformerHandlers<T> => ({
-  onAdd: concern,
-  onDelete: concern,
-  onUpdate: (old, object) => {
-    if (!isDeepStrictEqual(matter(old), matter(object))) concern(object);
-  },
-});

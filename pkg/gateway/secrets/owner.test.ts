@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'mocha';
 import type { KubeObject } from '../../../api/meta/v1/types.ts';
 import type { Certificate } from '../types.ts';
-import { subjectOf } from './access.ts';
+import { ownSubject, subjectOf } from './access.ts';
 import { adopted } from './owner.ts';
 
 const certificate: Certificate = { apiVersion: 'cert-manager.io/v1', kind: 'Certificate', metadata: { namespace: 'tenant-acme', name: 'www-tls', uid: 'cert' }, spec: { secretName: 'www-tls' } };
@@ -25,4 +25,14 @@ describe('the owner of a Secret that cert-manager wrote', () => {
 describe('whom the kube-apiserver takes us for', () => {
   it('is a ServiceAccount', () => assert.deepEqual(subjectOf('system:serviceaccount:cozy-system:tenant-apiserver'), { kind: 'ServiceAccount', name: 'tenant-apiserver', namespace: 'cozy-system' }));
   it('is a user', () => assert.deepEqual(subjectOf('loop'), { kind: 'User', name: 'loop', apiGroup: 'rbac.authorization.k8s.io' }));
+  it('is asked once, and again where that failed', async () => {
+    const answers = [new Error('no'), 'loop', 'somebody else'];
+    const json = <T>(): Promise<T> => {
+      const username = answers.shift();
+      return username instanceof Error ? Promise.reject(username) : Promise.resolve({ status: { userInfo: { username } } } as T);
+    };
+    const subject = ownSubject({ json });
+    await assert.rejects(subject(), /no/);
+    assert.deepEqual([await subject(), await subject()], [subjectOf('loop'), subjectOf('loop')]);
+  });
 });

@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../../api/meta/v1/types.ts';
 import { collectionPath, fieldManager, type RestResource } from '../../controller/apply.ts';
 import type { KubeClient } from '../../kube/client.ts';
-import { hasCode } from '../../kube/status-error.ts';
+import { ifFound } from '../../kube/status-error.ts';
 import type { Secret } from './facts.ts';
 
 export const secrets: RestResource = { apiVersion: 'v1', kind: 'Secret', plural: 'secrets' };
@@ -11,20 +11,12 @@ const metadataOnly = (kind: 'PartialObjectMetadata' | 'PartialObjectMetadataList
 /** Secrets of the kube-apiserver, one by one. All methods throw StatusError; undefined is what does not exist. */
 export const secretStore = (client: Pick<KubeClient, 'json'>) => {
   const pathOf = (namespace: string, name: string): string => `${collectionPath(secrets, encodeURIComponent(namespace))}/${encodeURIComponent(name)}`;
-  const orUndefined = async <T>(request: Promise<T>): Promise<T | undefined> => {
-    try {
-      return await request;
-    } catch (error) {
-      if (hasCode(error, 404)) return undefined;
-      throw error;
-    }
-  };
   return {
     get: (namespace: string, name: string): Promise<Secret> => client.json<Secret>({ path: pathOf(namespace, name) }),
-    find: (namespace: string, name: string): Promise<Secret | undefined> => orUndefined(client.json<Secret>({ path: pathOf(namespace, name) })),
+    find: (namespace: string, name: string): Promise<Secret | undefined> => ifFound(client.json<Secret>({ path: pathOf(namespace, name) })),
     /** Its metadata alone. */
     findMetadata: (namespace: string, name: string): Promise<KubeObject | undefined> =>
-      orUndefined(client.json<KubeObject>({ path: pathOf(namespace, name), headers: metadataOnly('PartialObjectMetadata') })),
+      ifFound(client.json<KubeObject>({ path: pathOf(namespace, name), headers: metadataOnly('PartialObjectMetadata') })),
     listMetadata: async (namespace: string, labelSelector: string): Promise<KubeObject[]> => {
       const path = collectionPath(secrets, encodeURIComponent(namespace));
       const { items } = await client.json<{ items: KubeObject[] | null }>({ path, query: { labelSelector }, headers: metadataOnly('PartialObjectMetadataList') });
@@ -44,7 +36,7 @@ export const secretStore = (client: Pick<KubeClient, 'json'>) => {
     /** This very version, or nothing. */
     remove: async ({ metadata: { namespace, name, uid, resourceVersion } }: KubeObject): Promise<void> => {
       const body = { apiVersion: 'meta.k8s.io/v1', kind: 'DeleteOptions', preconditions: { uid, resourceVersion } };
-      await orUndefined(client.json({ method: 'DELETE', path: pathOf(namespace!, name!), body }));
+      await ifFound(client.json({ method: 'DELETE', path: pathOf(namespace!, name!), body }));
     },
   };
 };

@@ -142,7 +142,7 @@ describe('the place of a tenant', () => {
 });
 
 describe('advice', () => {
-  const around = (change: Partial<AroundTenant> = {}): AroundTenant => ({ above: { ...nothing, host: 'example.org' }, sameHost: [], children: 0, hasModules: true, useOf: () => parseQuantity(0)!, ...change });
+  const around = (change: Partial<AroundTenant> = {}): AroundTenant => ({ above: { ...nothing, host: 'example.org' }, sameHost: [], children: () => 0, hasModules: true, useOf: () => parseQuantity(0)!, ...change });
   const acme = (spec: object, metadata: object = {}): Tenant => tenant('tenant-root', 'acme', metadata, spec);
   for (const { name, object, old, given = around(), says } of [
     { name: 'is not given where nothing is likely wrong', object: acme({ host: 'a.example.org', gateway: true, etcd: true, resourceQuotas: { cpu: 1 } }), says: [] },
@@ -156,7 +156,7 @@ describe('advice', () => {
     { name: 'is given of a budget below what is in use', object: acme({ resourceQuotas: { cpu: 1, memory: '1Gi' } }), old: acme({ resourceQuotas: { cpu: 4, memory: '1Gi' } }), given: around({ useOf: () => parseQuantity('2500m')! }), says: [/^spec\.resourceQuotas\[cpu\]: 1 is less than the 2500m in use/] },
     { name: 'is given of a scheduling class that has no effect', object: acme({ schedulingClass: 'slow' }), given: around({ above: { ...nothing, schedulingClass: 'fast' } }), says: [/^spec\.schedulingClass: "slow" has no effect, since a tenant above has "fast"/] },
     { name: 'is given of isolation that cannot be turned off', object: acme({ isolated: false }), says: [/^spec\.isolated has no effect/] },
-    { name: 'is given of a cascade, with how many it reaches', object: acme({}, cascade), given: around({ children: 3 }), says: [/deletes all tenants below it, of which there are 3 directly below/] },
+    { name: 'is given of a cascade, with how many it reaches', object: acme({}, cascade), given: around({ children: () => 3 }), says: [/deletes all tenants below it, of which there are 3 directly below/] },
     { name: 'is given of a cascade once', object: acme({}, cascade), old: acme({}, cascade), says: [] },
     { name: 'does not hold root against anybody', object: tenant('tenant-root', 'root', {}, { host: 'new.test' }), says: [] },
   ]) {

@@ -32,7 +32,7 @@ export const adviceAdmission = ({ client, store, useOf }: Pick<AdmissionEnvironm
       const advice = adviceOn(named, old, {
         above: inheritAlong(tree.lineOf(namespace).map(nodeOf).toReversed()),
         sameHost: othersWithHost(tree, named, old),
-        children: tree.in(namespaceOf(namespace, name)).length,
+        children: () => tree.in(namespaceOf(namespace, name)).length,
         hasModules: askedFor(tenant.spec).length === 0 || (await hasModules()),
         useOf: (place, resource) => {
           try {

@@ -14,8 +14,8 @@ export interface AroundTenant {
   above: Inherited;
   /** `namespace/name` of other tenants with the same spec.host. */
   sameHost: readonly string[];
-  /** Number of tenants directly below. */
-  children: number;
+  /** Number of tenants directly below; asked for where it is told. */
+  children: () => number;
   /** Whether the cluster has what modules are made of. */
   hasModules: boolean;
   useOf: (namespace: string, resource: string) => Quantity;
@@ -71,4 +71,4 @@ const ofIgnored = (tenant: Tenant, old: Tenant | undefined, above: Inherited): s
 };
 
 const ofDeletion = (tenant: Tenant, old: Tenant | undefined, { children }: AroundTenant): string[] =>
-  isCascading(tenant) && !(old && isCascading(old)) ? [`metadata.annotations[${deletionPolicyAnnotation}]: whoever deletes this tenant deletes all tenants below it, of which there are ${children} directly below`] : [];
+  isCascading(tenant) && !(old && isCascading(old)) ? [`metadata.annotations[${deletionPolicyAnnotation}]: whoever deletes this tenant deletes all tenants below it, of which there are ${children()} directly below`] : [];

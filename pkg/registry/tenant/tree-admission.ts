@@ -1,6 +1,6 @@
 import type { AdmissionAttributes } from '../../admission/chain.ts';
 import { naming } from '../../controller/conditions.ts';
-import { hasCode, StatusError } from '../../kube/status-error.ts';
+import { ifFound, StatusError } from '../../kube/status-error.ts';
 import { freshen } from '../../storage/freshen.ts';
 import type { Store } from '../../storage/store.ts';
 import { deletionPolicyAnnotation, isCascading } from '../../tenant/marks.ts';
@@ -41,7 +41,7 @@ const judgeParent = async (store: Store, { kind, resource, namespace, name }: Ad
   if (!key) throw invalid('is not the namespace of a tenant; create this one in tenant-root, or in the namespace of the tenant that it is to be below');
   const { cache } = store;
   // A parent that the cache does not know may have been made a moment ago.
-  const parent = (cache.complete ? cache.get(key.namespace, key.name)?.object : undefined) ?? (await store.get(key.namespace, key.name).catch(absent));
+  const parent = (cache.complete ? cache.get(key.namespace, key.name)?.object : undefined) ?? (await ifFound(store.get(key.namespace, key.name)));
   if (!parent && namespace === rootNamespace) return; // which comes with the manifests, and Tenant root after it
   if (!parent) throw invalid(`belongs to no tenant: create Tenant ${key.name} in namespace ${key.namespace} first`);
   if (!parent.metadata.deletionTimestamp) return;
@@ -49,10 +49,6 @@ const judgeParent = async (store: Store, { kind, resource, namespace, name }: Ad
   const error = StatusError.forbidden({ group: kind.group, resource }, name, message);
   error.status.details!.causes = [{ reason: 'ParentTerminating', message, field: 'metadata.namespace' }];
   throw error;
-};
-
-const absent = (error: unknown): undefined => {
-  if (!hasCode(error, 404)) throw error;
 };
 
 const judgeChildren = async (store: Store, tree: TenantTree, { kind, resource, namespace, name, oldObject }: AdmissionAttributes): Promise<void> => {

@@ -5,7 +5,7 @@ import { applyObject, deleteObject, isManaged, managedBy, type Target } from '..
 import { systemClock, type Clock } from '../../controller/clock.ts';
 import { Controller } from '../../controller/controller.ts';
 import type { EventRecorder } from '../../controller/events.ts';
-import { keyOf, splitKey, type Informer, type InformerOptions } from '../../controller/informer.ts';
+import { keyOf, onChange, splitKey, type Informer, type InformerOptions } from '../../controller/informer.ts';
 import type { Log } from '../../controller/log.ts';
 import { usedOf } from '../../quantity/bounds.ts';
 import { tenantOf } from '../names.ts';
@@ -74,19 +74,15 @@ export class PoolController {
       this.#look(budget.parentNamespace);
       this.controller.queue.add(`namespace ${budget.namespace}`);
     };
-    caches.tenants.subscribe({
-      onAdd: changed,
-      onUpdate: (old, tenant) => void (isDeepStrictEqual(quotasOf(old), quotasOf(tenant)) || changed(tenant)),
-      onDelete: changed,
-    });
+    caches.tenants.subscribe(onChange(changed, quotasOf));
     const made = ({ metadata: { name } }: KubeObject): void => this.controller.queue.add(`namespace ${name}`);
-    caches.namespaces.subscribe({ onAdd: made, onUpdate: (old, namespace) => void (isDeepStrictEqual(old.metadata.labels, namespace.metadata.labels) || made(namespace)) });
+    caches.namespaces.subscribe(onChange(made, ({ metadata }) => metadata.labels));
     const counted = (quota: UsedQuota): void => {
       const namespace = quota.metadata.namespace!;
       if (quota.metadata.name === allocatedName) this.controller.queue.add(`namespace ${namespace}`);
       this.#look(namespace);
     };
-    caches.quotas.subscribe({ onAdd: counted, onUpdate: (old, quota) => void (isDeepStrictEqual([old.spec, old.status], [quota.spec, quota.status]) || counted(quota)), onDelete: counted });
+    caches.quotas.subscribe(onChange(counted, ({ spec, status }) => [spec, status]));
   }
 
   get seen(): Pick<Informer, 'settled'> {
