@@ -6,7 +6,7 @@ import type { Store } from '../storage/store.ts';
 import { cleanupFinalizer, gatewayName, isRoot, namespaceOf } from './names.ts';
 import { isPartOurs, partKey, type PartKind } from './part.ts';
 import { isGatewayOurs, isOurs } from './ownership.ts';
-import type { Action, Observed, Verdict } from './plan.ts';
+import type { Action, Observed, Verdict } from './observed.ts';
 
 /** Where a tenant's objects are written. */
 export interface TenantTargets {

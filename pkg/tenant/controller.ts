@@ -18,7 +18,8 @@ import { leftIn } from './left.ts';
 import { gatewayName, namespaceOf, tenantUidLabel } from './names.ts';
 import { childrenOf, observe, tenantOfNamespace, type TenantCaches } from './observe.ts';
 import { namespaceOfPart, partKinds, partMatter } from './part.ts';
-import { plan, type Observed, type Verdict } from './plan.ts';
+import type { Observed, Verdict } from './observed.ts';
+import { plan } from './plan.ts';
 import type { TenantSettings } from './settings.ts';
 import { newsOf, statusOf, type Counts } from './status.ts';
 

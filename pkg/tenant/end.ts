@@ -6,7 +6,7 @@ import { bareNamespace } from './namespace.ts';
 import { isGatewayOurs, isOurs, isRootTenant, ownerOf, targetOf } from './ownership.ts';
 import { isPartOurs, type PartKind } from './part.ts';
 import { isModule } from './modules.ts';
-import type { Action, Observed, Plan, Verdict } from './plan.ts';
+import type { Action, Observed, Plan, Verdict } from './observed.ts';
 
 type Deletable = (Action & { do: 'delete' })['what'];
 /** Something that has to be gone before what comes next goes. */

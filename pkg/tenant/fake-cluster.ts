@@ -3,7 +3,7 @@ import { fieldManager, type Target } from '../controller/apply.ts';
 import { keyOf, type InformerSource } from '../controller/informer.ts';
 import type { EventType, ReflectorHandler } from '../kube/reflector.ts';
 import { StatusError } from '../kube/status-error.ts';
-import type { Surroundings } from './parts.ts';
+import type { Surroundings } from './observed.ts';
 import { defaultTenantSettings } from './settings.ts';
 import { isObject, type JsonObject } from '../json/object.ts';
 

@@ -10,7 +10,7 @@ import { lineageOf, tenantOf } from './names.ts';
 import { namespaceFor } from './namespace.ts';
 import { networkParts } from './network.ts';
 import type { Part, PartContext } from './part.ts';
-import type { Surroundings } from './parts.ts';
+import type { Surroundings } from './observed.ts';
 
 type Labels = Record<string, string>;
 interface Selector {

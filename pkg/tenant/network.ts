@@ -1,5 +1,5 @@
 import { part, type Part, type PartContext } from './part.ts';
-import type { Surroundings } from './parts.ts';
+import type { Surroundings } from './observed.ts';
 
 /** Namespaces of the platform that every tenant may call. */
 export const openPlatformNamespaces = { dashboard: 'cozy-dashboard', 'linstor-gui': 'cozy-linstor', keycloak: 'cozy-keycloak', 'grafana-dashboards': 'cozy-grafana-operator', 'cdi-upload-proxy': 'cozy-kubevirt-cdi' } as const;

@@ -8,9 +8,8 @@ import { isCascading, isCordoned } from './marks.ts';
 import { gatewayName, isRoot, namespaceOf, rootNamespace, tenantOf } from './names.ts';
 import { publicNamespace } from './access-levels.ts';
 import { isPartOurs, partKinds, partResources, partsIn, type PartCaches } from './part.ts';
-import type { Surroundings } from './parts.ts';
 import { isOurs } from './ownership.ts';
-import type { Observed, Parent } from './plan.ts';
+import type { Observed, Parent, Surroundings } from './observed.ts';
 import type { TenantSettings } from './settings.ts';
 import { handedDownBy, valuesName } from './values.ts';
 

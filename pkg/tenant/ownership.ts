@@ -2,7 +2,7 @@ import type { Tenant } from '../../api/apps/v1alpha1/tenant.ts';
 import type { KubeObject } from '../../api/meta/v1/types.ts';
 import { controllerOf, isManaged } from '../controller/apply.ts';
 import { isRoot, namespaceOf, tenantUidLabel } from './names.ts';
-import type { Parent } from './plan.ts';
+import type { Parent } from './observed.ts';
 
 /** The name of a tenant's own namespace. */
 export const targetOf = ({ metadata: { namespace, name } }: Tenant): string => namespaceOf(namespace!, name!);

@@ -6,7 +6,8 @@ import { nothing } from './inheritance.ts';
 import { cleanupFinalizer } from './names.ts';
 import { bareSurroundings } from './fake-cluster.ts';
 import { partKey, type PartKind } from './part.ts';
-import { plan, type Action, type Observed } from './plan.ts';
+import type { Action, Observed } from './observed.ts';
+import { plan } from './plan.ts';
 
 const namespace = (name: string, uid: string, labels: Record<string, string> = {}, rest: object = {}): KubeObject => ({
   apiVersion: 'v1',

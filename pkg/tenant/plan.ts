@@ -1,68 +1,18 @@
-import type { Tenant } from '../../api/apps/v1alpha1/tenant.ts';
 import type { KubeObject } from '../../api/meta/v1/types.ts';
 import { fieldManager, managedByLabel } from '../controller/apply.ts';
 import { naming } from '../controller/conditions.ts';
-import type { Inherited } from './inheritance.ts';
 import { collisionOf } from './collisions.ts';
 import { deletions, partsOwned, planEnd } from './end.ts';
 import { modulesVerdict } from './modules.ts';
 import { cleanupFinalizer, gatewayName, lineageOf } from './names.ts';
 import { gatewayFor, namespaceFor } from './namespace.ts';
+import type { Action, Observed, Plan, Surroundings, Verdict } from './observed.ts';
 import { isGatewayOurs, isOurs, isRootTenant, ownerOf, targetOf } from './ownership.ts';
-import { partKey, type PartKind } from './part.ts';
+import { partKey } from './part.ts';
 import { gatewaySettings } from './gateway-spec.ts';
-import { partsOf, type Surroundings } from './parts.ts';
+import { partsOf } from './parts.ts';
 import { valuesName } from './values.ts';
 import { quotaFaults } from './quota/objects.ts';
-
-/** The namespace that a Tenant was created in, as a parent. */
-export type Parent =
-  | { state: 'ready'; namespace: KubeObject }
-  /** Root has none. */
-  | { state: 'none' }
-  /** No namespace of a tenant, or one whose Tenant does not exist. */
-  | { state: 'missing' | 'ending' };
-
-/** All that a plan is made from. Objects are as the caches hold them. */
-export interface Observed {
-  tenant: Tenant;
-  parent: Parent;
-  inherited: Inherited;
-  /** The tenant's own namespace, whoever made it. */
-  namespace: KubeObject | undefined;
-  /** TenantGateway `cozystack` in it. */
-  gateway: KubeObject | undefined;
-  /** Tenants in it, without the tenant itself. */
-  children: readonly Tenant[];
-  /** Whether those below go with the tenant: it says so, or one above that is ending does. */
-  cascades: boolean;
-  /** HelmReleases in it of applications and modules, whoever made them; metadata only. */
-  releases: readonly KubeObject[];
-  /** What the namespace controller says of a namespace that it cannot empty, if anything. */
-  left: string;
-  /** Objects in the namespace and elsewhere that may be parts of the tenant, by partKey. */
-  made: ReadonlyMap<string, { what: PartKind; object: KubeObject }>;
-  surroundings: Surroundings;
-}
-
-export type Action =
-  | { do: 'hold' }
-  | { do: 'release' }
-  | { do: 'apply'; what: 'namespace' | 'gateway' | PartKind; desired: KubeObject }
-  | { do: 'delete'; what: 'tenant' | 'namespace' | 'gateway' | PartKind; object: KubeObject };
-
-/** What Ready says. */
-export interface Verdict {
-  ready: boolean;
-  reason: string;
-  message: string;
-}
-
-export interface Plan {
-  actions: Action[];
-  /** Undefined where what is done now comes back as an event, and there is nothing to say until then. */
-  verdict: Verdict | undefined;
-}
 
 /** What to do for a tenant now. Pure; what it does not yet know of (the uid of a namespace to be made) comes with the next event. */
 export const plan = (observed: Observed): Plan => (observed.tenant.metadata.deletionTimestamp ? planEnd(observed) : planLife(observed));

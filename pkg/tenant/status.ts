@@ -6,7 +6,7 @@ import { groupOf } from './access-levels.ts';
 import type { Inherited } from './inheritance.ts';
 import { cordonMark } from './marks.ts';
 import { lineageOf, namespaceOf } from './names.ts';
-import type { Verdict } from './plan.ts';
+import type { Verdict } from './observed.ts';
 
 /** What is counted around a tenant. */
 export type Counts = Pick<TenantStatus, 'quota' | 'remaining' | 'children'>;
