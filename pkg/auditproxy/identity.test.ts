@@ -16,6 +16,8 @@ describe('impersonationHeaders', () => {
     assert.deepEqual(headers['impersonate-extra-authentication.kubernetes.io%2fcredential-id'], ['x']);
     assert.deepEqual(headers['impersonate-extra-scopes'], ['p', 'q']);
   });
+  it('escape what only looks like a letter once case is folded', () =>
+    assert.deepEqual(Object.keys(impersonationHeaders({ ...user, extra: { 'ſ\u212a': ['x'] } }, all)).at(-1), 'impersonate-extra-%c5%bf%e2%84%aa'));
   it('hold the extras of an allowlist, and no other', () => {
     const headers = impersonationHeaders(user, { forwardUid: false, extras: { mode: 'allowlist', allowlist: new Set(['scopes']) } });
     assert.deepEqual(Object.keys(headers), ['impersonate-user', 'impersonate-group', 'impersonate-extra-scopes']);

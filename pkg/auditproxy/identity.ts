@@ -29,6 +29,6 @@ export const impersonationHeaders = ({ username, uid, groups, extra }: UserInfo,
 /** Go writes and reads headers as UTF-8; Node takes them byte by byte. */
 const headerValue = (text: string): string => (/^[\u0020-\u007e]*$/.test(text) ? text : Buffer.from(text, 'utf8').toString('latin1'));
 
-/** An extra key as client-go writes it into a header's name: every byte that may not stand there, and `%`, as `%xx`. */
+/** An extra key as client-go writes it into a header's name: every byte that may not stand there, and `%`, as `%xx`. With `i`, `ſ` would pass for an s. */
 const escapedKey = (key: string): string =>
-  key.replaceAll(/[^a-z0-9!#$&'*+.^_`|~-]/giu, (character) => [...Buffer.from(character, 'utf8')].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join(''));
+  key.replaceAll(/[^A-Za-z0-9!#$&'*+.^_`|~-]/gu, (character) => [...Buffer.from(character, 'utf8')].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join(''));
