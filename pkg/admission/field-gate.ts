@@ -16,14 +16,15 @@ export const defaultTrustedGroups: readonly string[] = [
   'system:serviceaccounts:kube-system',
 ];
 
-/** Refuses a write that sets, changes or removes a gated field (a tenant's host) unless the caller is trusted. */
+/** Refuses a write that sets, changes or removes a gated field (a tenant's host, its status) unless the caller is trusted. */
 export const fieldGate = (strategyOf: (resource: string) => Strategy, trustedGroups: readonly string[]): AdmissionPlugin => {
   const trusted = ({ groups }: UserInfo): boolean => groups.some((group) => trustedGroups.includes(group));
   return {
     name: 'FieldGate',
-    handles: ({ operation, subresource }) => operation !== 'DELETE' && subresource === '',
-    validate: ({ object, oldObject, kind, resource, name, user }) => {
+    handles: ({ operation }) => operation !== 'DELETE',
+    validate: ({ object, oldObject, kind, resource, subresource, name, user }) => {
       for (const path of strategyOf(resource).gatedFields) {
+        if ((path[0] === 'status') !== (subresource === 'status')) continue; // each is written by its own endpoint alone
         if (valueAt(object, path) === valueAt(oldObject, path) || trusted(user)) continue;
         const field = path.join('.');
         throw StatusError.forbidden(

@@ -9,11 +9,12 @@ export const strategyAdmission = (strategyOf: (resource: string) => Strategy): A
   admit: (attributes) => {
     const { object, oldObject, resource } = attributes;
     const { finalizer } = strategyOf(resource);
-    if (!finalizer || !object || object.metadata.deletionTimestamp || oldObject?.metadata.deletionTimestamp) return;
+    if (!finalizer || !object) return;
     const finalizers = object.metadata.finalizers ?? [];
-    // an update by a client that never saw the finalizer must not drop it
+    // Whoever may update may not skip what is done at the end; the loop takes it off, in the record.
     const wanted = oldObject ? (oldObject.metadata.finalizers?.includes(finalizer) ?? false) : true;
     if (!wanted || finalizers.includes(finalizer)) return;
+    if (oldObject?.metadata.deletionTimestamp) attributes.warn(`metadata.finalizers: ${finalizer} stays until what belongs to the object is gone; its conditions tell what that waits for`);
     attributes.object = { ...object, metadata: { ...object.metadata, finalizers: [...finalizers, finalizer] } };
   },
   validate: ({ object, oldObject, kind, resource, name, warn }) => {

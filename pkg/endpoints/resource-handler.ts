@@ -30,7 +30,7 @@ export const resourceHandler = (scopeOf: (group: string, version: string, resour
       throw StatusError.notFound({ group: requestInfo.apiGroup, resource: requestInfo.resource }, name);
     }
     const handler = (subresource ? statusVerbs : objectVerbs)[verb];
-    if (namespace === '' && (name !== '' || !clusterVerbs.has(verb))) return sendPlainNotFound(response);
+    if (namespace === '' && !clusterVerbs.has(verb)) return sendPlainNotFound(response);
     if (!handler) {
       throw StatusError.methodNotAllowed({ group: requestInfo.apiGroup, resource: requestInfo.resource }, verb);
     }

@@ -25,9 +25,15 @@ export const isWildcardMode = ({ certMode }: TenantGateway['spec']): boolean => 
 
 export const groundOf = ({ spec }: TenantGateway, attached: ReadonlyMap<string, Attached>): Ground => {
   const apex = normalHost(spec.apex);
-  const services = [...new Set(spec.tlsPassthroughServices ?? [])].filter((service) => isHost(`${service}.${apex}`));
+  const services = [...new Set(spec.tlsPassthroughServices ?? [])].filter((service) => isPassthrough(service, apex));
   return { apex, zones: isWildcardMode(spec) ? zonesOf(apex, [...attached.values()]) : new Map(), passthrough: new Map(services.map((service) => [`${service}.${apex}`, service])) };
 };
+
+const isPassthrough = (service: string, apex: string): boolean => isHost(`${service}.${apex}`);
+
+/** What `spec.tlsPassthroughServices` has that makes no host. */
+export const namelessServices = ({ apex, tlsPassthroughServices = [] }: TenantGateway['spec']): string[] =>
+  [...new Set(tlsPassthroughServices)].filter((service) => !isPassthrough(service, normalHost(apex)));
 
 /** A tenant below that has the gateway's own apex publishes among the gateway's own. */
 const zonesOf = (apex: string, attached: readonly Attached[]): Map<string, Zone> => {

@@ -5,7 +5,7 @@ import { ownedFields } from '../controller/managed-fields.ts';
 import { withIssuerAsOwner } from './account.ts';
 import { attachedTo } from './attached.ts';
 import { resolveClaims, type Attachment } from './claims.ts';
-import { groundOf } from './ground.ts';
+import { groundOf, namelessServices } from './ground.ts';
 import { handOver, type Standing } from './handover.ts';
 import { isHost, normalHost } from './hostnames.ts';
 import type { IssuerTable } from './issuance/issuers.ts';
@@ -67,12 +67,14 @@ export interface Plan {
   waiting: string[];
   /** Namespaces in spec.attachedNamespaces that are not attached: they do not exist, are about to be, or may not be. */
   unattached: string[];
+  /** What in spec.tlsPassthroughServices makes no host. */
+  nameless: string[];
   /** What is wrong with the spec: nothing is changed until it is put right. */
   fault: string | undefined;
 }
 
 /** No plan at all. */
-export const nothing = { actions: [], attachments: [], plain: new Set<Route>(), leftOut: [], certificates: [], waiting: [], unattached: [] };
+export const nothing = { actions: [], attachments: [], plain: new Set<Route>(), leftOut: [], certificates: [], waiting: [], unattached: [], nameless: [] };
 
 /** What to do for a gateway now. Pure. */
 export const plan = (observed: Observed): Plan => {
@@ -145,7 +147,7 @@ export const plan = (observed: Observed): Plan => {
   clear('listenerSet', live.sets, ({ metadata }) => places.some((place) => setName(name, place) === metadata.name));
 
   const unattached = [...new Set(gateway.spec.attachedNamespaces ?? [])].filter((listed) => !attached.has(listed));
-  return { actions, attachments, plain: redirects.plain, leftOut, certificates: [...wanted.keys()], waiting: waiting.map(({ listener }) => listener.name), unattached, fault: undefined };
+  return { actions, attachments, plain: redirects.plain, leftOut, certificates: [...wanted.keys()], waiting: waiting.map(({ listener }) => listener.name), unattached, nameless: namelessServices(gateway.spec), fault: undefined };
 };
 
 /** The GatewayClass of a gateway. */

@@ -37,6 +37,7 @@ describe('status of a gateway', () => {
     { name: 'a foreign object is in the way', seen: outlook({ refused: ['Issuer tenant-acme/cozystack-gateway exists'] }), reason: 'NotOwned' },
     { name: 'the kube-apiserver rejects an object', seen: outlook({ rejected: ['Gateway "cozystack" is invalid'] }), reason: 'ReconcileError' },
     { name: 'hosts were left out', seen: outlook({ plan: { ...planned, leftOut: ['x.acme.example.org'] } }), reason: 'ListenerLimitReached' },
+    { name: 'a name makes no host', seen: outlook({ plan: { ...planned, nameless: ['A b'] } }), reason: 'InvalidNames' },
     { name: 'the spec is wrong', seen: outlook({ plan: { ...planned, fault: 'spec.apex: no' } }), reason: 'InvalidSpec' },
   ] as { name: string; seen: Outlook; reason: string; ready?: string }[])
     it(`${name}: ${reason}`, () => {

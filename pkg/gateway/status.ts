@@ -101,13 +101,15 @@ const zonesBelow = ({ apex }: TenantGateway['spec'], { gateway, sets }: Outlook[
 };
 
 /** Whether all that is asked for has its place. */
-const service = ({ plan: { leftOut, unattached } }: Outlook): Verdict => {
+const service = ({ plan: { leftOut, unattached, nameless } }: Outlook): Verdict => {
   const type = 'Complete';
   const no = (reason: string, message: string): Verdict => ({ type, status: 'False', reason, message });
   if (leftOut.length > 0)
     return no('ListenerLimitReached', `A Gateway has ${listenerLimit} listeners at most; not served: ${naming(leftOut, 50)}. Use certMode dns01, another gateway, or a GatewayClass that has ListenerSets`);
   if (unattached.length > 0)
     return no('NamespacesNotAttached', `Namespaces of spec.attachedNamespaces are not attached: ${naming(unattached)}. They do not exist, or are of tenants, which attach by their place in the tree`);
+  if (nameless.length > 0)
+    return no('InvalidNames', `Names of spec.tlsPassthroughServices make no host below the apex: ${naming(nameless.map((service) => JSON.stringify(service)))}`);
   return { type, status: 'True', reason: 'AllPlaced', message: 'All that may be served has a listener' };
 };
 

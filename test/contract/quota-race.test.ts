@@ -4,6 +4,7 @@ import { apiVersionOf } from '../../api/resource.ts';
 import { clientAt, clientsOf, create, patch, type Clients } from '../integration/client.ts';
 import type { KubeClient, KubeResponse } from '../../pkg/kube/client.ts';
 import type { KubeObject, Status } from '../../api/meta/v1/types.ts';
+import { tenantStrategy } from '../../pkg/registry/tenant/strategy.ts';
 import { resourcePath } from '../../pkg/storage/names.ts';
 import { eventually } from '../poll.ts';
 import { kinds, sides, twinOf, withOurGroups, type Side } from './sides.ts';
@@ -43,6 +44,12 @@ describe('a quota under many creates at once', () => {
       const name = `${prefix}${index}`;
       return at[index % at.length]!.request({ method: 'POST', path: path(side), body: { apiVersion: apiVersionOf(definitionOf(side)), kind: 'Tenant', metadata: { name } } });
     }));
+  /** No loop runs here, and only the server may take the finalizer off. */
+  const endAsLoop = (name: string): Promise<unknown> =>
+    clients.front.json({
+      method: 'PATCH', path: resourcePath(tenantStrategy.record, namespace, name), contentType: 'application/merge-patch+json', body: { metadata: { finalizers: null } },
+      headers: { 'impersonate-user': 'system:serviceaccount:cozy-system:tenant-apiserver' },
+    });
   const refusals = (answers: readonly KubeResponse[]): Status[] => answers.filter(({ status }) => status !== 201).map(({ body }) => JSON.parse(withOurGroups(body.toString())) as Status);
   /** A refusal apart from whom it is for. */
   const plain = ({ message, details, ...rest }: Status): object => ({ ...rest, message: message?.replace(/"[a-z]\d+"/, '"<name>"'), details: { ...details, name: '<name>' } });
@@ -81,7 +88,7 @@ describe('a quota under many creates at once', () => {
     assert.equal(items.length, hard);
     for (const { metadata: { name } } of items.slice(0, 5)) {
       await clients.front.json({ method: 'DELETE', path: path('ours', name) });
-      await clients.front.json({ method: 'PATCH', path: path('ours', name), contentType: 'application/merge-patch+json', body: { metadata: { finalizers: null } } }); // no loop runs here
+      await endAsLoop(name!);
     }
     await usedBecomes('ours', hard - 5);
     const again = await createAll('ours', 'b', [clients.front, replica]);

@@ -94,6 +94,39 @@ describe('rules for tenants', function () {
     }
   });
 
+  it('keep what is ending until its namespace is gone, whoever takes its finalizers off', async () => {
+    const path = tenantPath('tenant-root', 'closing');
+    for (const finalizers of [null, []]) {
+      const answer = await clients.front.request({ method: 'PATCH', path, query: { dryRun: 'All' }, contentType: 'application/merge-patch+json', body: { metadata: { finalizers } } });
+      assert.deepEqual((JSON.parse(answer.body.toString()) as Tenant).metadata.finalizers, ['tenant.cozystack.io/cleanup']);
+      assert.match(warningsOf(answer.headers)[0]!, /^metadata\.finalizers: tenant\.cozystack\.io\/cleanup stays until what belongs to the object is gone/);
+    }
+    await clients.front.request({ method: 'PATCH', path, contentType: 'application/json-patch+json', body: [{ op: 'remove', path: '/metadata/finalizers' }] });
+    assert.ok(await find(clients.front, path));
+  });
+
+  it('refuse values of another type in the words of the schema, in the tree, too', async () => {
+    for (const [host, type] of [[1, 'integer'], [true, 'boolean'], [['a'], 'array']] as const) {
+      const message = `Tenant.apps.cozystack.io "new" is invalid: spec.host: Invalid value: "${type}": spec.host in body must be of type string: "${type}"`;
+      assert.equal(statusOf(await strict.request({ method: 'POST', path: tenantPath('tenant-ruled'), body: { ...tenantNamed('new'), spec: { host } } })).message, message);
+      const changed = await strict.request({ method: 'PATCH', path: tenantPath('tenant-ruled', 'dev'), contentType: 'application/merge-patch+json', body: { spec: { host } } });
+      assert.equal(statusOf(changed).message, message.replace('"new"', '"dev"'));
+    }
+  });
+
+  it('let nobody but the platform write what a tenant says of itself', async () => {
+    const path = `${tenantPath('tenant-ruled', 'dev')}/status`;
+    const headers = { 'impersonate-user': 'olga', 'impersonate-group': 'tenant-ruled-super-admin' };
+    const answer = statusOf(await clients.front.request({ method: 'PATCH', path, headers, contentType: 'application/merge-patch+json', body: { status: { host: 'example.org' } } }));
+    assert.deepEqual([answer.code, answer.message?.replace(/ \(.*\)/, '')], [403, 'tenants.apps.cozystack.io "dev" is forbidden: status can only be set, changed or removed by a member of a trusted group; User "olga" is in none of them. Leave status as it is, or ask a platform administrator']);
+  });
+
+  it('take a tenant with as many keys in its budget as anybody needs, and no more', async () => {
+    const budget = (count: number): object => ({ ...tenantNamed('new'), spec: { resourceQuotas: Object.fromEntries(Array.from({ length: count }, (_, index) => [`count/r${index}.example.org`, 1])) } });
+    assert.match(statusOf(await strict.request({ method: 'POST', path: tenantPath('tenant-ruled'), body: budget(20_000) })).message!, /spec\.resourceQuotas: Too many: 20000: must have at most 64 items$/);
+    assert.equal((await strict.request({ method: 'POST', path: tenantPath('tenant-ruled'), query: { dryRun: 'All' }, body: budget(64) })).status, 201);
+  });
+
   it('keep who has tenants below, until it says that they go with it', async () => {
     const path = tenantPath('tenant-root', 'ruled');
     const remove = async (): Promise<Status & { code: number }> => statusOf(await clients.front.request({ method: 'DELETE', path, query: { dryRun: 'All' } }));

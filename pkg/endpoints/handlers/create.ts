@@ -7,6 +7,7 @@ import { contextOf } from '../context.ts';
 import { bodyMediaType } from '../negotiation.ts';
 import { decodeObject, negotiateObject, sendObject, withNamespace } from './object.ts';
 import { attributesOf, queryOf, requestSignal, warnerOf, type RequestScope, type VerbHandler } from './scope.ts';
+import { requireTypes } from './types.ts';
 import { parseWriteOptions } from './write-options.ts';
 
 /** Characters of generated names, without vowels and look-alikes (apimachinery's rand.String). */
@@ -31,6 +32,7 @@ export const create: VerbHandler = async (scope, request, response) => {
     const attributes = attributesOf(scope, response, 'CREATE', { name: named.metadata.name ?? '', object: named, dryRun: options.dryRun });
     requireName(scope, named);
     await scope.admission.mutate(attributes);
+    await requireTypes(scope, attributes.object!, () => scope.store.create(attributes.object!, { ...options, dryRun: true, signal }));
     await scope.admission.validate(attributes);
     try {
       const created = await writeAdmitted(attributes, signal, () => scope.store.create(attributes.object!, { ...options, signal, warn: warnerOf(response) }));

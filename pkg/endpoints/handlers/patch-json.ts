@@ -14,6 +14,7 @@ import { isObject, type JsonObject } from '../../json/object.ts';
 import { patchResultError } from '../structural/strict.ts';
 import { checkName, checkPatchedType, reportStrictness, withNamespace } from './object.ts';
 import { attributesOf, currentObject, warnerOf, type RequestScope } from './scope.ts';
+import { requireTypes } from './types.ts';
 import type { ParsedWriteOptions } from './write-options.ts';
 
 export interface PatchInput {
@@ -46,6 +47,7 @@ export const jsonPatch = async (input: PatchInput & { patchType: JsonPatchType }
       named = attributes.object!.metadata.resourceVersion !== oldObject.metadata.resourceVersion;
       if (named && cached) continue; // a version that the patch names is held against the live object alone
       await scope.admission.mutate(attributes);
+      if (!requestInfo.subresource) await requireTypes(scope, attributes.object!, () => scope.store.update(attributes.object!, { ...options, dryRun: true, signal }));
       await scope.admission.validate(attributes);
       return await writeAdmitted(attributes, signal, () => scope.store.update(attributes.object!, { ...options, signal, warn: warnerOf(response) }, requestInfo.subresource as Subresource));
     } catch (error) {

@@ -6,6 +6,7 @@ import { bodyMediaType } from '../negotiation.ts';
 import type { Subresource } from '../../storage/store.ts';
 import { checkName, decodeObject, negotiateObject, sendObject, withNamespace } from './object.ts';
 import { attributesOf, queryOf, requestSignal, warnerOf, type RequestScope, type VerbHandler } from './scope.ts';
+import { requireTypes } from './types.ts';
 import { parseWriteOptions } from './write-options.ts';
 
 export const update: VerbHandler = async (scope, request, response) => {
@@ -22,6 +23,7 @@ export const update: VerbHandler = async (scope, request, response) => {
   const oldObject = await currentFor(scope, object, signal);
   const attributes = attributesOf(scope, response, 'UPDATE', { name, object, oldObject, dryRun: options.dryRun });
   await scope.admission.mutate(attributes);
+  if (!requestInfo.subresource) await requireTypes(scope, attributes.object!, () => scope.store.update(attributes.object!, { ...options, dryRun: true, signal }));
   await scope.admission.validate(attributes);
   const updated = await writeAdmitted(attributes, signal, () => scope.store.update(attributes.object!, { ...options, signal, warn: warnerOf(response) }, requestInfo.subresource as Subresource));
   sendObject(scope, request, response, 200, updated, format);

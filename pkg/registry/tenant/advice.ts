@@ -5,7 +5,7 @@ import { deletionPolicyAnnotation, isCascading } from '../../tenant/marks.ts';
 import { askedFor } from '../../tenant/modules.ts';
 import { isRoot, namespaceOf } from '../../tenant/names.ts';
 import { nodeOf } from '../../tenant/observe.ts';
-import { keyOf, limitsOf, quotasOf } from '../../tenant/quota/budget.ts';
+import { keysOf, limitsOf, quotasOf } from '../../tenant/quota/budget.ts';
 import { quotaField } from './quotas.ts';
 
 /** What a choice is held against. */
@@ -52,11 +52,12 @@ const ofModules = (tenant: Tenant, old: Tenant | undefined, { hasModules }: Arou
 const ofQuotas = (tenant: Tenant, old: Tenant | undefined, { useOf }: AroundTenant): string[] => {
   const own = namespaceOf(tenant.metadata.namespace!, tenant.metadata.name!);
   const quotas = quotasOf(tenant);
+  const keys = keysOf(quotas);
   const before = limitsOf(old ? quotasOf(old) : {});
   return Array.from(limitsOf(quotas)).flatMap(([resource, limit]) => {
     if (before.get(resource)?.nano === limit.nano) return [];
     const used = useOf(own, resource);
-    return exceeds(used, limit) ? [`${quotaField(keyOf(quotas, resource))}: ${formatQuantity(limit)} is less than the ${formatQuantity(used)} in use; what runs goes on, and nothing new starts`] : [];
+    return exceeds(used, limit) ? [`${quotaField(keys.get(resource) ?? resource)}: ${formatQuantity(limit)} is less than the ${formatQuantity(used)} in use; what runs goes on, and nothing new starts`] : [];
   });
 };
 

@@ -4,7 +4,7 @@ import { StatusError } from '../../kube/status-error.ts';
 import { formatQuantity } from '../../quantity/quantity.ts';
 import type { CacheEntry } from '../../storage/cache-entry.ts';
 import { freshen } from '../../storage/freshen.ts';
-import { budgetFor, budgetOf, keyOf, limitsOf, quotasOf } from '../../tenant/quota/budget.ts';
+import { budgetFor, budgetOf, keysOf, limitsOf, quotasOf } from '../../tenant/quota/budget.ts';
 import type { Budget, BudgetFault } from '../../tenant/quota/budget-tree.ts';
 import { configMapLedger } from '../../tenant/quota/ledger.ts';
 import { BudgetReservations } from '../../tenant/quota/reservations.ts';
@@ -76,7 +76,7 @@ const missingCauses = (namespace: string): Causes => [
 /** A fault with its amounts, and what to do about it. */
 const causeOf = ({ object, oldObject }: AdmissionAttributes, { resource, why, want, limit, carvedOut, used, remaining, head }: BudgetFault): Causes[number] => {
   const asked = object ? quotasOf(object) : {};
-  const key = keyOf(limitsOf(asked).has(resource) || !oldObject ? asked : quotasOf(oldObject), resource);
+  const key = keysOf(asked).get(resource) ?? keysOf(oldObject ? quotasOf(oldObject) : {}).get(resource) ?? resource;
   const text = formatQuantity;
   const most = remaining.nano < 0n ? 'nothing' : text(remaining);
   const message =

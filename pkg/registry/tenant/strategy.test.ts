@@ -6,6 +6,8 @@ import { tenantStrategy } from './strategy.ts';
 const tenant = (spec: object): KubeObject => ({ apiVersion: 'apps.cozystack.io/v1alpha1', kind: 'Tenant', metadata: { name: 'acme', namespace: 'tenant-root' }, spec });
 const long = `${'a'.repeat(60)}.org`;
 
+const manyKeys = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`count/r${index}.example.org`, 1]));
+
 describe('Tenant strategy', () => {
   for (const { name, namespace = 'tenant-root', tenant: called, fault } of [
     { name: 'letters and digits pass', tenant: 'acme2', fault: undefined },
@@ -42,6 +44,13 @@ describe('Tenant strategy', () => {
     { name: 'what the schema takes for a quantity and is none is no quota', spec: { resourceQuotas: { cpu: '1e1.5' } }, faultAt: 'spec.resourceQuotas[cpu]' },
     { name: 'a key that no ResourceQuota takes bounds nothing', spec: { resourceQuotas: { 'no such': 1 } }, faultAt: 'spec.resourceQuotas[no such]' },
     { name: 'a quota that was no better before may stay', spec: { resourceQuotas: { fish: 2, cpu: -1 } }, old: { resourceQuotas: { fish: 1, cpu: -1 } }, faultAt: undefined },
+    { name: 'as many keys as anybody needs pass', spec: { resourceQuotas: manyKeys(64) }, faultAt: undefined },
+    { name: 'more keys are too many', spec: { resourceQuotas: manyKeys(65) }, faultAt: 'spec.resourceQuotas' },
+    { name: 'too many keys of before may become fewer', spec: { resourceQuotas: manyKeys(20_000) }, old: { resourceQuotas: manyKeys(20_001) }, faultAt: undefined },
+    { name: 'half an object is no quota', spec: { resourceQuotas: { pods: '0.5' } }, faultAt: 'spec.resourceQuotas[pods]' },
+    { name: 'nor is half an object of any resource', spec: { resourceQuotas: { 'count/deployments.apps': '1500m' } }, faultAt: 'spec.resourceQuotas[count/deployments.apps]' },
+    { name: 'nor half a device', spec: { resourceQuotas: { 'nvidia.com/gpu': '500m' } }, faultAt: 'spec.resourceQuotas[nvidia.com/gpu]' },
+    { name: 'storage and CPU need not be whole', spec: { resourceQuotas: { cpu: '0.5', storage: '0.5', 'fast.storageclass.storage.k8s.io/requests.storage': '0.5' } }, faultAt: undefined },
     { name: 'quotas of another type are for the schema to refuse', spec: { resourceQuotas: { cpu: { nested: 1 } } }, faultAt: undefined },
     { name: 'a quota of megabytes is not repeated', spec: { resourceQuotas: { cpu: '9'.repeat(1_000_000) } }, faultAt: 'spec.resourceQuotas[cpu]' },
     { name: 'what does not look like a quantity is for the schema to refuse', spec: { resourceQuotas: { cpu: 'much' } }, faultAt: undefined },

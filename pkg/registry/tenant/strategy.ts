@@ -28,7 +28,7 @@ export const tenantStrategy: Strategy = {
   record: recordDefinition(tenants),
   minimalSpec: {},
   finalizer: cleanupFinalizer,
-  gatedFields: [['spec', 'host']],
+  gatedFields: [['spec', 'host'], ['status']],
   validateName: (namespace, name) => {
     const computed = namespaceOf(namespace, name);
     if (!namePattern.test(name)) {

@@ -24,9 +24,8 @@ export const limitsOf = (quotas: Readonly<Record<string, unknown>>): Map<string,
   return limits;
 };
 
-/** The key of `spec.resourceQuotas` that a resource is bounded by; where none is, its own name. */
-export const keyOf = (quotas: Readonly<Record<string, unknown>>, resource: string): string =>
-  Object.keys(quotas).find((key) => usedKeyOf(key) === resource) ?? resource;
+/** The key of `spec.resourceQuotas` that bounds each resource, the first where two do. */
+export const keysOf = (quotas: Readonly<Record<string, unknown>>): Map<string, string> => new Map(Object.keys(quotas).toReversed().map((key) => [usedKeyOf(key), key]));
 
 const known = new WeakMap<KubeObject, Budget>();
 

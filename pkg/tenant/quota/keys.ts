@@ -61,6 +61,15 @@ export const quantityFault = (value: unknown): string | undefined => {
   return isNegative(quantity) ? 'is less than nothing' : undefined;
 };
 
+/** Keys that a ResourceQuota takes only whole: counts of objects, and extended resources. */
+const isCounted = (key: string): boolean => objectCounts.has(key) || (key.includes('/') && !key.endsWith('/requests.storage'));
+
+/** Why a quantity is none of the key's resource, or undefined. */
+export const countFault = (key: string, value: unknown): string | undefined => {
+  const quantity = readQuantity(value);
+  return quantity && isCounted(key) && quantity.nano % billion !== 0n ? 'must be an integer' : undefined;
+};
+
 const readQuantity = (value: unknown): Quantity | undefined => (typeof value === 'string' || typeof value === 'number' ? parseQuantity(value) : undefined);
 
 /**

@@ -1,7 +1,7 @@
 import { bind, formatBounds } from '../../quantity/bounds.ts';
 import { add, formatQuantity, isNegative, parseQuantity, subtract, zero, type Quantity } from '../../quantity/quantity.ts';
 import type { TenantSettings } from '../settings.ts';
-import { keyOf } from './budget.ts';
+import { keysOf } from './budget.ts';
 import type { Budget, BudgetTree, UseOf } from './budget-tree.ts';
 import { hardOf } from './keys.ts';
 
@@ -22,11 +22,12 @@ export interface Pool {
 export type PoolSettings = Pick<TenantSettings, 'ratios' | 'quotaBufferPercent'>;
 
 /** The pools that a tenant heads, by resource. */
-export const poolsOf = (tree: BudgetTree, head: Budget, quotas: Readonly<Record<string, unknown>>, useOf: UseOf, { ratios, quotaBufferPercent }: PoolSettings): Map<string, Pool> =>
-  new Map(
+export const poolsOf = (tree: BudgetTree, head: Budget, quotas: Readonly<Record<string, unknown>>, useOf: UseOf, { ratios, quotaBufferPercent }: PoolSettings): Map<string, Pool> => {
+  const keys = keysOf(quotas);
+  return new Map(
     Array.from(head.limits, ([resource, limit]): [string, Pool] => {
       const { namespaces, carvedOut, used, remaining } = tree.remaining(head, resource, useOf);
-      const key = keyOf(quotas, resource);
+      const key = keys.get(resource) ?? resource;
       const rest = atLeastNothing(subtract(limit, carvedOut));
       const available = { ...rest, nano: (rest.nano * BigInt(quotaBufferPercent || 100)) / 100n };
       const shares = Object.entries(hardOf({ [key]: formatQuantity(available) }, ratios)).map(
@@ -35,6 +36,7 @@ export const poolsOf = (tree: BudgetTree, head: Budget, quotas: Readonly<Record<
       return [resource, { key, limit, carvedOut, used, remaining, namespaces, shares: new Map(shares) }];
     }),
   );
+};
 
 const atLeastNothing = (quantity: Quantity): Quantity => (isNegative(quantity) ? zero : quantity);
 

@@ -38,3 +38,9 @@ export const versionOf = (step: number): string => `<${step}.metadata.resourceVe
 
 /** An object is made, then something is done with it, and then it is read. */
 export const around = (...steps: Step[]): Step[] => [create(), ...steps, get()];
+
+/** A Tenant that has it from the beginning is the same on both sides. */
+export const tenantFinalizer = 'tenant.cozystack.io/cleanup';
+
+/** Specs of a Tenant whose values are of other types than the schema's. */
+export const mistyped: readonly object[] = [{ host: 1 }, { host: true }, { host: ['a'] }, { host: null }, { gateway: 'yes' }, { resourceQuotas: [] }, { resourceQuotas: { cpu: true, memory: {} } }, { schedulingClass: {}, host: 1, nothing: 1 }];

@@ -1,5 +1,5 @@
 import type { Case } from '../case.ts';
-import { bare, create, get, object, yaml } from './build.ts';
+import { bare, create, get, mistyped, tenantFinalizer, object, yaml } from './build.ts';
 
 const bodies: readonly [string, unknown, string?][] = [
   ['a name', object()],
@@ -96,6 +96,7 @@ export const creates: readonly Case[] = [
   { name: 'create: at a name', steps: [{ method: 'POST', path: '<one>', body: object() }] },
   { name: 'create: in a namespace that is missing', steps: [{ method: 'POST', path: '<root>/namespaces/no-such-namespace/<plural>', body: object() }] },
   { name: 'create: a Tenant', kind: 'tenant', steps: [create(bare({ spec: { host: 'a.example.org', resourceQuotas: { cpu: 4, memory: '8Gi' } } })), get()] },
+  ...mistyped.map((spec): Case => ({ name: `create: a Tenant with spec ${JSON.stringify(spec)}`, kind: 'tenant', steps: [create(bare({ spec }, { finalizers: [tenantFinalizer] }))] })),
   { name: 'create: a Tenant with the finalizer', kind: 'tenant', steps: [create(bare({}, { finalizers: ['example.org/held', 'tenant.cozystack.io/cleanup'] }))] },
   { name: 'create: a Tenant with another finalizer', kind: 'tenant', steps: [create(bare({}, { finalizers: ['example.org/held'] }))] },
   { name: 'create: a Tenant without spec', kind: 'tenant', steps: [create(object({ spec: undefined })), get()] },

@@ -1,5 +1,5 @@
 import type { Case } from '../case.ts';
-import { bare, create, createNamed, get, merge, remove, several } from './build.ts';
+import { bare, create, createNamed, get, merge, remove, several, tenantFinalizer } from './build.ts';
 
 const versions: readonly [string, string][] = [
   ['none', ''],
@@ -84,6 +84,10 @@ const tokens: readonly [string, string][] = [
 export const lists: readonly Case[] = [
   { name: 'list: nothing', alone: true, steps: [get('<all>')] },
   { name: 'list: over all namespaces', alone: true, steps: [createNamed('a', { labels: { only: '<namespace>' } }), get('<every>?labelSelector=only%3D<namespace>')] },
+  ...['', ',metadata.namespace%3D<namespace>', ',metadata.namespace%3Ddefault'].map(
+    (place): Case => ({ name: `list: by name${place && ' and place'}, over all namespaces (${place})`, alone: true, steps: [...several(2), get(`<every>?fieldSelector=metadata.name%3D<name>b${place}`)] }),
+  ),
+  { name: 'list: a Tenant by name, over all namespaces', kind: 'tenant', alone: true, steps: [create(bare({}, { finalizers: [tenantFinalizer] })), get('<every>?fieldSelector=metadata.name%3D<name>&labelSelector=no%3Done')] },
   { name: 'list: Tenants', kind: 'tenant', alone: true, steps: [create(bare()), get('<all>')] },
   ...versions.flatMap(([version, ofVersion]) =>
     matches.flatMap((match) =>

@@ -1,5 +1,5 @@
 import type { Case } from '../case.ts';
-import { bare, create, first, get, jsonPatch, merge, mergePatch, object, operations, patch, remove } from './build.ts';
+import { bare, create, first, get, jsonPatch, merge, mergePatch, mistyped, tenantFinalizer, object, operations, patch, remove } from './build.ts';
 
 const whole = (): object =>
   object({ spec: { apex: 'example.org', attachedNamespaces: ['a', 'b', 'c'], dns01: { provider: 'route53', route53: { region: 'r1' } } } }, { labels: { 'a/b': '1' }, annotations: { note: 'x', 'b/c': '2' } });
@@ -106,6 +106,7 @@ export const patches: readonly Case[] = [
   { name: 'merge patch: what is not there', steps: [merge({})] },
   { name: 'JSON patch: what is not there', steps: [operations([])] },
   { name: 'merge patch: what is being deleted', steps: [create(object({}, { finalizers: ['example.org/held'] })), remove(), merge({ spec: { apex: 'example.net' } }), merge({ metadata: { finalizers: null } }), get()] },
+  ...mistyped.map((spec): Case => ({ name: `merge patch: a Tenant with spec ${JSON.stringify(spec)}`, kind: 'tenant', steps: [create(bare({}, { finalizers: [tenantFinalizer] })), merge({ spec })] })),
   { name: 'merge patch: a Tenant', kind: 'tenant', steps: [create(bare()), merge({ spec: { resourceQuotas: { cpu: '4' }, gateway: true } }), merge({ spec: { resourceQuotas: { cpu: null, memory: 1 } } }), get()] },
   { name: 'strategic merge patch', steps: [create(), patch('application/strategic-merge-patch+json', {})] },
   { name: 'a patch of plain JSON', steps: [create(), patch('application/json', {})] },

@@ -1,5 +1,5 @@
 import type { Case } from '../case.ts';
-import { bare, create, first, get, object, remove, update, versionOf } from './build.ts';
+import { bare, create, first, get, mistyped, tenantFinalizer, object, remove, update, versionOf } from './build.ts';
 
 const live = (part: object = {}, metadata: object = {}): object => object(part, { resourceVersion: versionOf(0), ...metadata });
 const changed = { spec: { apex: 'example.net', certMode: 'dns01', dns01: { cloudflare: { apiTokenSecretRef: { name: 'token', key: 'key' } } } } };
@@ -60,6 +60,7 @@ export const updates: readonly Case[] = [
   { name: 'update: the last finalizer of what is being deleted', steps: [create(object({}, { finalizers: ['example.org/held'] })), remove(), update(object({}, { resourceVersion: versionOf(1), finalizers: [] })), get()] },
   { name: 'update: a new finalizer of what is being deleted', steps: [create(object({}, { finalizers: ['example.org/held'] })), remove(), update(object({}, { resourceVersion: versionOf(1), finalizers: ['example.org/held', 'example.org/more'] })), get()] },
   { name: 'update: the spec of what is being deleted', steps: [create(object({}, { finalizers: ['example.org/held'] })), remove(), update(object(changed, { resourceVersion: versionOf(1), finalizers: ['example.org/held'] })), get()] },
+  ...mistyped.map((spec): Case => ({ name: `update: a Tenant with spec ${JSON.stringify(spec)}`, kind: 'tenant', steps: [create(bare({}, { finalizers: [tenantFinalizer] })), update(bare({ spec }, { resourceVersion: versionOf(0), finalizers: [tenantFinalizer] }))] })),
   { name: 'update: a Tenant', kind: 'tenant', steps: [create(bare()), update(bare({ spec: { etcd: true } }, { resourceVersion: versionOf(0), finalizers: ['tenant.cozystack.io/cleanup'] })), get()] },
   { name: 'update: at the collection', steps: [{ method: 'PUT', path: '<all>', body: object() }] },
   { name: 'update: an unknown content type', steps: [create(), { ...update(live(changed)), type: 'text/plain' }] },

@@ -85,6 +85,7 @@ export const watches: readonly Case[] = [
   { name: 'watch: in and out by a field', kind: 'gadget', alone: true, steps: [create(bare({ spec: { choice: 'one' } })), watch('<all>?watch=1&fieldSelector=spec.choice%3Dtwo', [merge({ spec: { choice: 'two' } }), merge({ spec: { level: 4 } }), merge({ spec: { choice: 'one' } })], 3)] },
   { name: 'watch: the past, selected', alone: true, steps: [create(), changeLabels({ a: 'b' }), changeLabels({ a: 'c' }), remove(), watch('<all>?watch=1&resourceVersion=<0.metadata.resourceVersion>&labelSelector=a%3Db', [createNamed('z', { labels: { a: 'b' } })], 3)] },
   { name: 'watch: one object by a field selector', alone: true, steps: [...several(2), watch('<all>?watch=1&fieldSelector=metadata.name%3D<name>b', [createNamed('c'), { method: 'DELETE', path: '<all>/<name>b' }], 2)] },
+  { name: 'watch: one object by a field selector, over all namespaces', alone: true, steps: [...several(2), watch('<every>?watch=1&fieldSelector=metadata.name%3D<name>b', [createNamed('c'), { method: 'DELETE', path: '<all>/<name>b' }], 2)] },
   { name: 'watch: one object by its path', alone: true, steps: [create(), createNamed('b'), watch('<one>?watch=1', [])] },
   { name: 'watch: a deprecated path', alone: true, steps: [...several(2), watch(`<root>/watch/namespaces/<namespace>/<plural>?${ended}`, [])] },
   { name: 'watch: a deprecated path of one object', alone: true, steps: [create(), createNamed('b'), watch(`<root>/watch/namespaces/<namespace>/<plural>/<name>?${ended}`, [])] },
