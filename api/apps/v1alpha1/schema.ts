@@ -30,7 +30,7 @@ const spec = Type.Object(
     resourceQuotas: Type.Optional(
       mapOf<number | string>(intOrString({ pattern: quantityPattern }), {
         default: {},
-        description: 'Budget of the tenant: from a resource name to a quantity.',
+        description: 'Budget of the tenant, from a resource to a quantity: cpu, memory, storage, ephemeral-storage, counts as pods or services, count/<resource>.<group>, and full names of extended resources.',
       }),
     ),
   },
