@@ -170,14 +170,31 @@ describe('rules for tenants', function () {
         assert.equal((await config('tenant-ruled-dev', controller)).status, 201, 'the cluster goes on');
         assert.equal((await dry('POST', '/apis/coordination.k8s.io/v1/namespaces/tenant-ruled-dev/leases', { metadata: { name: 'one' } })).status, 201);
         assert.equal((await config('tenant-ruled')).status, 201);
+        assert.match(statusOf(await dry('DELETE', namespacePath('tenant-ruled-dev'))).message!, /the tenant of namespace tenant-ruled-dev or one above it is cordoned, and the namespace is not deleted as long as it is/);
+        assert.equal((await dry('DELETE', namespacePath('tenant-ruled'))).status, 200);
 
         assert.equal((await mark(null, at)).status, 200);
         await says(undefined);
         await eventually('a child is let in', async () => (await dry('POST', tenantPath('tenant-ruled-dev'), tenantNamed('new'))).status === 201);
         await eventually('what is in the namespace may change', async () => (await config('tenant-ruled-dev')).status === 201);
+        await eventually('the namespace may be deleted', async () => (await dry('DELETE', namespacePath('tenant-ruled-dev'))).status === 200);
         await eventually('the namespace is let go', async () => !(cordoned in ((await find(clients.front, namespacePath('tenant-ruled-dev')))?.metadata.labels ?? {})));
       });
     }
+
+    it('on the one above, a tenant that was ending before goes on to its end, and its namespace with it', async () => {
+      const above = (value: string | null): Promise<unknown> => patch(clients.front, tenantPath('tenant-root', 'ruled'), { metadata: { labels: { [cordoned]: value } } });
+      const namespace = 'tenant-ruled-late';
+      await made('tenant-ruled', 'late', { annotations: { 'tenant.cozystack.io/deletion-policy': 'cascade' } });
+      await made(namespace, 'held', { finalizers: ['example.org/hold'] });
+      await clients.front.json({ method: 'DELETE', path: tenantPath('tenant-ruled', 'late') });
+      await above('true');
+      await patch(clients.front, namespacePath(namespace), { metadata: { labels: { [cordoned]: 'true' } } }); // the loop labels no namespace of an ending tenant
+      await eventually('its namespace stays', async () => (await dry('DELETE', namespacePath(namespace))).status === 403);
+      await patch(clients.front, tenantPath(namespace, 'held'), { metadata: { finalizers: ['tenant.cozystack.io/cleanup'] } });
+      for (const path of [namespacePath(namespace), tenantPath('tenant-ruled', 'late')]) await eventually(`${path} is gone`, async () => (await find(clients.front, path)) === undefined, { withinMs: 60_000 });
+      await above(null);
+    });
 
     it('on the one above, who owns what is below takes nothing off', async () => {
       const above = (value: string | null): Promise<unknown> => patch(clients.front, tenantPath('tenant-root', 'ruled'), { metadata: { labels: { [cordoned]: value } } });

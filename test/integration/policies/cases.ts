@@ -66,6 +66,7 @@ export const hosts = {
   'tenant-acme': 'acme.example.org',
   'tenant-acme-dev': 'dev.acme.example.org',
   'tenant-acme-shop': 'shop.test', // below acme in the tree, and not by its host
+  'tenant-www': 'www.acme.example.org', // whose counterpart without www. is acme's
   'tenant-customer': 'customer1.io', // a host of its own, not below the apex of the platform
   'tenant-mixed': 'Mixed.Example.ORG',
   'tenant-empty': '',

@@ -8,6 +8,10 @@ const frozen: Verdict = {
   policy: 'tenant-apiserver-cordon',
   says: `the tenant of namespace ${namespace} or one above it is cordoned, and nothing changes in the namespace as long as it is; condition Cordoned of the Tenant names which, and projectcapsule.dev/cordoned is taken off there`,
 };
+const stays: Verdict = {
+  policy: 'tenant-apiserver-cordon',
+  says: `the tenant of namespace ${namespace} or one above it is cordoned, and the namespace is not deleted as long as it is; condition Cordoned of the Tenant names which, and projectcapsule.dev/cordoned is taken off there`,
+};
 
 export const cordonAttack = make(`${core}/configmaps`);
 
@@ -26,6 +30,10 @@ export const cordonCases: Case[] = [
   ...(['administrator', 'a cluster administrator', 'an app chart'] as Who[]).map((as): Case => ({ name: `something new, by ${as}`, as, attempt: cordonAttack, verdict: frozen })),
   { name: 'a change', attempt: changeAt(`${core}/configmaps/kept`, { data: { a: 'b' } }), verdict: frozen },
   { name: 'a deletion', attempt: remove(`${core}/configmaps/kept`), verdict: frozen },
+  ...(['administrator', 'a cluster administrator', 'an app chart'] as Who[]).map((as): Case => ({ name: `the end of the namespace, by ${as}`, as, attempt: remove(core), verdict: stays })),
+  ...(['the server', 'the garbage collector', 'a ServiceAccount of cozy-fluxcd'] as Who[]).map((as): Case => ({ name: `the end of the namespace, by ${as}`, as, attempt: remove(core), verdict: 'allowed' })),
+  { name: 'the end of another namespace', attempt: remove('/api/v1/namespaces/tenant-customer'), verdict: 'allowed' },
+  { name: 'a label of the namespace', attempt: changeAt(core, { metadata: { labels: { team: 'web' } } }), verdict: 'allowed' },
   { name: 'a scale', attempt: changeAt(`${deployment}/scale`, { spec: { replicas: 1 } }), verdict: frozen },
   { name: 'what is ending, on its way out', attempt: changeAt(`${core}/configmaps/ending`, { metadata: { finalizers: null } }), verdict: 'allowed' },
   { name: 'a status', attempt: changeAt(`${deployment}/status`, { status: { replicas: 0 } }), verdict: 'allowed' },

@@ -9,7 +9,12 @@ const rule = (host?: string): object => ({ ...(host !== undefined && { host }), 
 const serving = (...served: string[]): object => ({ rules: served.map(rule) });
 const aliased = (alias: string, key = 'nginx.ingress.kubernetes.io/server-alias'): object => ({ annotations: { [key]: alias } });
 
-const hundred = Array.from({ length: 100 }, (_, index) => `host-${index}.customer.io`);
+const redirect = 'nginx.ingress.kubernetes.io/from-to-www-redirect';
+
+const numbered = (length: number): string[] => Array.from({ length }, (_, index) => `host-${index}.customer.io`);
+const hundred = numbered(100);
+const manyHosts = [...numbered(1999), 'www.acme.example.org'];
+const many = { ...serving(...manyHosts), tls: [{ hosts: manyHosts, secretName: 'tls' }] };
 
 const foreign = (host: string, namespace: keyof typeof hosts = acme): Verdict => ({
   policy, says: `host ${host} must equal ${hosts[namespace]?.toLowerCase()} or lie below it, which is the host of namespace ${namespace}, or be one without wildcard outside of the apex of the platform, ${rootApex}`,
@@ -17,6 +22,10 @@ const foreign = (host: string, namespace: keyof typeof hosts = acme): Verdict =>
 const hostless = (namespace: string, binding: string): Verdict => ({
   policy, binding, says: `namespace ${namespace} has no host (label namespace.cozystack.io/host), so that no Ingress in it may claim a name; set spec.host of its Tenant`,
 });
+const counterpart = (host: string, namespace: keyof typeof hosts): Verdict => {
+  const { policy: by, says } = foreign(host, namespace) as { policy: string; says: string };
+  return { policy: by, says: says.replace(`host ${host} must`, `host ${host}, which annotation from-to-www-redirect adds, must`) };
+};
 const nameless: Verdict = { policy, says: 'spec.rules[].host must be set: a rule without it takes every name' };
 const catchAll: Verdict = { policy, says: 'spec.defaultBackend must not be set: it takes every name that nobody else has' };
 const notLower = { code: 422, says: 'a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters' };
@@ -24,6 +33,8 @@ const notLower = { code: 422, says: 'a lowercase RFC 1123 subdomain must consist
 const served = (name: string, host: string, verdict: Verdict, namespace: string = acme, as?: Who): Case => ({ name, as, attempt: create(ingresses, namespace, serving(host)), verdict });
 const secured = (name: string, host: string, verdict: Verdict): Case => ({ name: `for TLS, ${name}`, attempt: create(ingresses, acme, { ...serving('www.acme.example.org'), tls: [{ hosts: [host], secretName: 'tls' }] }), verdict });
 const alias = (name: string, value: string, verdict: Verdict, key?: string): Case => ({ name: `as an alias, ${name}`, attempt: create(ingresses, acme, serving('www.acme.example.org'), aliased(value, key)), verdict });
+/** In the namespace of a tenant whose own host begins with www. */
+const redirected = (name: string, host: string, verdict: Verdict, value = 'true', key = redirect): Case => ({ name: `with and without www., ${name}`, attempt: create(ingresses, 'tenant-www', serving(host), aliased(value, key)), verdict });
 
 /** Layer 8. */
 export const ingressCases: Case[] = [
@@ -56,6 +67,9 @@ export const ingressCases: Case[] = [
   { name: "the platform's own name behind an own one", attempt: create(ingresses, acme, serving('www.acme.example.org', 'dashboard.example.org')), verdict: foreign('dashboard.example.org') },
   { name: 'a hundred hosts', attempt: create(ingresses, acme, serving(...hundred)), verdict: 'allowed' },
   { name: 'the last of a hundred foreign', attempt: create(ingresses, acme, serving(...hundred, 'dashboard.example.org')), verdict: foreign('dashboard.example.org') },
+  { name: 'two thousand hosts, with TLS', attempt: create(ingresses, acme, many), verdict: 'allowed' },
+  { name: 'two thousand hosts, with TLS, with and without www.', attempt: create(ingresses, acme, many, aliased('true', redirect)), verdict: 'allowed' },
+  { name: 'two thousand hosts, with TLS, of which the last is foreign without www.', attempt: create(ingresses, 'tenant-www', many, aliased('true', redirect)), verdict: counterpart('acme.example.org', 'tenant-www') },
 
   { name: 'a rule without host', attempt: create(ingresses, acme, { rules: [rule()] }), verdict: nameless },
   { name: 'a rule with an empty host', attempt: create(ingresses, acme, { rules: [rule('')] }), verdict: nameless },
@@ -81,7 +95,22 @@ export const ingressCases: Case[] = [
   alias("the platform's own name with a trailing dot", 'dashboard.example.org.', foreign('dashboard.example.org.')),
   alias('a regular expression', '~^.*\\.acme.example.org', foreign('~^.*\\.acme.example.org')),
   alias("the platform's own name, of HAProxy's", 'dashboard.example.org', foreign('dashboard.example.org'), 'haproxy-ingress.github.io/server-alias'),
-  alias("a regular expression, of HAProxy's", 'dash.*\\.example\\.org', foreign('dash.*\\.example\\.org'), 'haproxy-ingress.github.io/server-alias-regex'),
+  alias("a regular expression, of HAProxy's", 'dash.*\\.example\\.org', foreign('~dash.*\\.example\\.org'), 'haproxy-ingress.github.io/server-alias-regex'),
+  alias("a regular expression that looks like a name, of HAProxy's", 'org', foreign('~org'), 'haproxy-ingress.github.io/server-alias-regex'),
+  alias("an own name to redirect from, of HAProxy's", 'old.acme.example.org', 'allowed', 'haproxy-ingress.github.io/redirect-from'),
+  alias("the platform's own name to redirect from, of HAProxy's", 'dashboard.example.org', foreign('dashboard.example.org'), 'haproxy-ingress.github.io/redirect-from'),
+  alias("a regular expression to redirect from, of HAProxy's", 'org', foreign('~org'), 'haproxy-ingress.github.io/redirect-from-regex'),
+
+  redirected("the own host, where the other is the parent's", 'www.acme.example.org', counterpart('acme.example.org', 'tenant-www')),
+  redirected('the own host, at a controller with another prefix', 'www.acme.example.org', counterpart('acme.example.org', 'tenant-www'), 'true', 'ingress.example.org/from-to-www-redirect'),
+  ...['1', 'T', 'TRUE', 'False', 'perhaps', ''].map((value) => redirected(`by "${value}", the own host`, 'www.acme.example.org', counterpart('acme.example.org', 'tenant-www'), value)),
+  redirected('by "false", the own host', 'www.acme.example.org', 'allowed', 'false'),
+  redirected('a host below the own', 'shop.www.acme.example.org', 'allowed'),
+  redirected('the own host with another www.', 'www.www.acme.example.org', 'allowed'),
+  redirected('a wildcard below the own', '*.www.acme.example.org', 'allowed'),
+  redirected('a host outside of the platform', 'www.customer.io', 'allowed'),
+  { name: 'with and without www., a host that begins like it', attempt: create(ingresses, acme, serving('www2.acme.example.org'), aliased('true', redirect)), verdict: 'allowed' },
+  { name: "with and without www., the parent's host behind others", attempt: create(ingresses, 'tenant-www', serving('shop.www.acme.example.org', 'www.acme.example.org'), aliased('true', redirect)), verdict: counterpart('acme.example.org', 'tenant-www') },
 
   { name: "a change to the platform's own name", attempt: change(ingresses, 'tenant-moved', 'kept', { spec: serving('dashboard.example.org') }), verdict: foreign('dashboard.example.org', 'tenant-moved') },
   { name: 'a change that keeps the host that was once its own', attempt: change(ingresses, 'tenant-moved', 'kept', { spec: { ingressClassName: 'other' } }), verdict: foreign('www.old.example.org', 'tenant-moved') },

@@ -83,7 +83,7 @@ export class PolicyWorld {
     await eventually('namespace tenant-acme', async () => (await this.cluster.controlPlane.request({ path: '/api/v1/namespaces/tenant-acme' })).status === 200);
     await this.#tenant('tenant-acme', 'dev', {});
     await this.#tenant('tenant-acme', 'shop', { host: hosts['tenant-acme-shop'] });
-    for (const name of ['tenant-customer', 'tenant-mixed', 'tenant-empty', 'tenant-bare', 'tenant-moved', 'cozy-harbor', 'plain'] as const) {
+    for (const name of ['tenant-www', 'tenant-customer', 'tenant-mixed', 'tenant-empty', 'tenant-bare', 'tenant-moved', 'cozy-harbor', 'plain'] as const) {
       const host = name === 'tenant-moved' ? 'old.example.org' : hosts[name];
       await this.post('/api/v1/namespaces', { metadata: { name, labels: host === undefined ? {} : { 'namespace.cozystack.io/host': host } } });
     }
