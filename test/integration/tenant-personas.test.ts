@@ -74,7 +74,7 @@ describe('personas', function () {
   };
 
   const seeing: Action[] = ['see tenants', 'see gateways'];
-  const owning: Action[] = [...seeing, 'create a tenant', 'cordon a tenant', 'give a tenant what is left', 'delete a tenant', 'write what a tenant is', 'take in a member', 'take in an owner', 'see who is a member'];
+  const owning: Action[] = [...seeing, 'create a tenant', 'cordon a tenant', 'give a tenant what is left', 'delete a tenant', 'take in a member', 'take in an owner', 'see who is a member'];
   const everything = Object.keys(actions).filter((action) => action !== 'give a tenant more') as Action[];
   for (const { who, group, allowed } of [
     { who: 'a platform administrator', group: 'system:masters', allowed: { [places.join()]: everything } },
