@@ -21,6 +21,7 @@ export class StormReader {
   readonly told: string[] = [];
   /** Resolves with how the stream came to its end. */
   readonly over: Promise<'ended' | 'broken off'>;
+  isOver = false;
   readonly #response: IncomingMessage;
   #rest: Buffer[] = [];
 
@@ -45,6 +46,7 @@ export class StormReader {
       response.once('error', () => resolve('broken off'));
       response.once('close', () => resolve('broken off'));
     });
+    response.once('close', () => (this.isOver = true));
     response.on('data', (chunk: Buffer) => this.#take(chunk));
     if (paused) response.pause();
   }

@@ -113,6 +113,20 @@ describe('the stream of a watch', () => {
     assert.equal(ends(), 1);
   });
 
+  it('goes on for a reader that falls far behind and still takes some', () => {
+    const cache = new WatchCache();
+    cache.replace([], '1');
+    const { reader, stream } = begun(cache, 1);
+    for (let version = 2; version <= 8000; version += 1) {
+      cache.event('MODIFIED', object(version, 'a', 2000));
+      if (version % 1500 === 0) reader.take();
+    }
+    assert.ok(reader.told.length < 8000 - 2 * 2048, `${reader.told.length} of 8000`);
+    while (reader.waiting > 0) reader.take();
+    assert.deepEqual([reader.state, reader.told.length, reader.told.at(-1)], ['open', 7999, 'MODIFIED a@8000']);
+    stream.gone();
+  });
+
   it('does not write after the cache began anew, however much is left', () => {
     const cache = new WatchCache();
     cache.replace([], '1');

@@ -6,8 +6,8 @@ import { selectedEvent, type EventEncoder } from './watch-events.ts';
 
 /** Bytes that wait for a reader before its watch stops to write, and reads on from the cache once they are gone. */
 const highWaterBytes = 1024 * 1024;
-/** A watch that is further behind is ended, as the kube-apiserver ends a slow one: the history would soon leave it behind. */
-const maxEventsBehind = defaultHistory / 4;
+/** So many events pass a reader that takes nothing before its watch is ended, as the kube-apiserver ends a slow one. One that takes some is told for as long as the history reaches back to it. */
+const maxEventsUntaken = defaultHistory / 4;
 /** How long a reader gets for what was written before the end. */
 const closingMs = 10_000;
 
@@ -34,9 +34,9 @@ export class WatchStream implements CacheListener, SinkOwner {
   #initial: Iterator<CacheEntry> | undefined;
   /** Version up to which the reader was told all. */
   #told: number;
-  /** Whether the sink is full, and events of the cache are left for later; how many. */
+  /** Whether the sink is full, and events of the cache are left for later; how many came since the reader last took all. */
   #lags = false;
-  #behind = 0;
+  #untaken = 0;
   #ended = false;
   #unlisten: () => void = () => undefined;
   #closing: NodeJS.Timeout | undefined;
@@ -67,8 +67,8 @@ export class WatchStream implements CacheListener, SinkOwner {
 
   event(event: CacheEvent): void {
     if (!this.#lags) return this.#tell(event);
-    this.#behind += 1;
-    if (this.#behind > maxEventsBehind) this.close();
+    this.#untaken += 1;
+    if (this.#untaken > maxEventsUntaken) this.close();
   }
 
   /** The cache began anew, or the server stops. */
@@ -79,6 +79,7 @@ export class WatchStream implements CacheListener, SinkOwner {
   drained(): void {
     if (this.#ended || !this.#lags) return;
     this.#lags = false;
+    this.#untaken = 0;
     this.#catchUp();
   }
 
@@ -121,9 +122,10 @@ export class WatchStream implements CacheListener, SinkOwner {
       this.#write(this.#options.encoder.error(error.status));
       return this.close();
     }
-    let next = 0;
-    while (next < left.length && !this.#lags) this.#tell(left[next++]!);
-    this.#behind = left.length - next;
+    for (const event of left) {
+      if (this.#lags) return;
+      this.#tell(event);
+    }
   }
 
   #tellInitial(): void {
