@@ -191,6 +191,7 @@ describe('rules for tenants', function () {
       await above('true');
       await patch(clients.front, namespacePath(namespace), { metadata: { labels: { [cordoned]: 'true' } } }); // the loop labels no namespace of an ending tenant
       await eventually('its namespace stays', async () => (await dry('DELETE', namespacePath(namespace))).status === 403);
+      await eventually('what is below ends, too', async () => (await find(clients.front, tenantPath(namespace, 'held')))?.metadata.deletionTimestamp !== undefined);
       await patch(clients.front, tenantPath(namespace, 'held'), { metadata: { finalizers: ['tenant.cozystack.io/cleanup'] } });
       for (const path of [namespacePath(namespace), tenantPath('tenant-ruled', 'late')]) await eventually(`${path} is gone`, async () => (await find(clients.front, path)) === undefined, { withinMs: 60_000 });
       await above(null);
